@@ -1,0 +1,25 @@
+import type { JsonObject } from "../base/json.ts";
+
+export type { AmpEnvelope } from "../../generated/amp.d.ts";
+
+/** `header.method` of an envelope. */
+export type AmpMethod = "mcp.lifecycle" | "mcp.notification" | "mcp.tool_result" | "mcp.resource" | "mcp.error" | "aurora/event" | "aurora/host";
+
+/**
+ * Something that happened at the platform (guide 16.1), before it is mapped.
+ * kind `lifecycle`: method is started | stopping | stopped | crashed. `notification`: the MCP method. `tool_result`: tools/call.
+ * `resource`: resources/read or notifications/resources/updated. `error`: protocol. `event`: aurora/event.
+ * `host`: config.applied | config.rejected | approval.requested | approval.decided.
+ */
+export interface Signal {
+  readonly kind: "lifecycle" | "notification" | "tool_result" | "resource" | "error" | "event" | "host";
+  readonly app: string;
+  readonly instance: string | null;
+  readonly method: string;
+  readonly params: JsonObject;
+  /** Conversation the signal belongs to, when the caller gave one. */
+  readonly session?: string;
+}
+
+/** How urgent an envelope is when the queue is full. */
+export type Priority = "high" | "normal" | "low";

@@ -1,0 +1,51 @@
+/**
+ * A compiled name pattern: anchored, `*` is any run of characters, `?` is one, all else is itself.
+ * Matching takes time linear in pattern and text for each star (two pointers, no regular expression).
+ */
+export interface Glob {
+  readonly source: string;
+  /** The fixed text in front of the first wildcard; equal to the source when there is none. */
+  readonly prefix: string;
+  readonly literal: boolean;
+  matches(text: string): boolean;
+}
+
+/** Compiles a pattern. Never throws: every text is a legal pattern. */
+export function compileGlob(source: string): Glob {
+  const pattern = [...source];
+  const first = pattern.findIndex((c) => c === "*" || c === "?");
+  const literal = first === -1;
+  return {
+    source,
+    prefix: literal ? source : pattern.slice(0, first).join(""),
+    literal,
+    matches: literal ? (text) => text === source : source === "*" ? () => true : (text) => match(pattern, text),
+  };
+}
+
+function match(pattern: readonly string[], input: string): boolean {
+  const text = [...input];
+  let p = 0;
+  let t = 0;
+  let star = -1;
+  let mark = 0;
+  while (t < text.length) {
+    const c = pattern[p];
+    if (c === "*") {
+      star = p;
+      mark = t;
+      p += 1;
+    } else if (c !== undefined && (c === "?" || c === text[t])) {
+      p += 1;
+      t += 1;
+    } else if (star !== -1) {
+      p = star + 1;
+      mark += 1;
+      t = mark;
+    } else {
+      return false;
+    }
+  }
+  while (pattern[p] === "*") p += 1;
+  return p === pattern.length;
+}

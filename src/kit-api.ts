@@ -1,0 +1,237 @@
+import type { DiagnosticJson } from "./base/diagnostics.ts";
+import type { ErrorBody, Outcome } from "./base/errors.ts";
+import type { Json, JsonObject } from "./base/json.ts";
+import type { AmpEnvelope } from "./amp/types.ts";
+import type { ChangeSet } from "./plan/types.ts";
+import type { RuleRef } from "./policy/types.ts";
+import type { Progress, ServerRequest } from "./runtime/ports.ts";
+import type { Catalog, Risk, ToolState } from "./tools/types.ts";
+
+/** Who is calling, and within what (contracts 5, 6). */
+export interface CallOptions {
+  /** Conversation; data-flow marks and approvals belong to client + session. Default `default`. */
+  readonly session?: string;
+  /** Turn of the conversation; results that come after `endTurn` of it are discarded. */
+  readonly turn?: string;
+  /** Name of the caller, for rules' `clients`. Default `library`. */
+  readonly client?: string;
+  /** Cancels the call. */
+  readonly signal?: AbortSignal;
+  /** An approval that a person gave earlier for exactly this call. */
+  readonly approvalId?: string;
+  /** How long to wait for a person, in milliseconds; default is the policy's `approvals.wait`. */
+  readonly waitMs?: number;
+  readonly onProgress?: (progress: Progress) => void;
+  /** Answers server-to-client requests of this call, where the app's grants forward them. */
+  readonly onServerRequest?: (request: ServerRequest) => Promise<JsonObject>;
+  /** `_meta` members to pass on. */
+  readonly meta?: JsonObject;
+}
+
+/** What became of a call. Never thrown: faults are values too. */
+export interface CallResult {
+  readonly outcome: Outcome;
+  readonly ok: boolean;
+  /** The MCP tool result as the app gave it (content, structuredContent, isError), or null when there is none. */
+  readonly result: JsonObject | null;
+  readonly error: ErrorBody | null;
+  readonly durationMs: number;
+  readonly callId: string;
+  /** The tool, when the name was known. */
+  readonly tool: { readonly app: string; readonly name: string; readonly full: string; readonly short: string } | null;
+  readonly risk: Risk | null;
+  /** Notes for people, such as a structured part that was dropped. */
+  readonly notes: readonly string[];
+}
+
+/** The result of a resource read or a prompt get. */
+export interface ReadResult {
+  readonly ok: boolean;
+  readonly app: string | null;
+  readonly result: JsonObject | null;
+  readonly error: ErrorBody | null;
+}
+
+export type ExportFormat = "openai" | "openai-responses" | "openai-strict" | "anthropic" | "gemini" | "gemini-legacy" | "litellm" | "mcp" | "text";
+
+/** Exported tool schemas. `text` is the exact file content; equal catalogues give equal bytes. */
+export interface ExportedTools {
+  readonly format: ExportFormat;
+  readonly tools: readonly Json[];
+  readonly text: string;
+  readonly etag: string;
+  /** Exported name to full tool name. */
+  readonly names: Readonly<Record<string, string>>;
+  readonly warnings: readonly string[];
+}
+
+export type AppState = "starting" | "ready" | "backoff" | "parked" | "failed" | "stopping" | "stopped" | "disabled" | "skipped";
+
+/** One row of `status` (contracts 10). */
+export interface AppStatus {
+  readonly package: string;
+  readonly name: string;
+  readonly state: AppState;
+  readonly pid: number | null;
+  readonly transport: "stdio" | "http" | null;
+  readonly protocol: string | null;
+  readonly version: string | null;
+  readonly tools: number;
+  readonly restarts: number;
+  /** ISO time of the next attempt. */
+  readonly next_attempt: string | null;
+  readonly reason: string | null;
+  readonly source: string;
+  readonly calls: number;
+  readonly dropped: readonly { readonly kind: string; readonly name: string; readonly reason: string }[];
+  readonly warnings: readonly string[];
+}
+
+export interface KitStatus {
+  readonly name: string;
+  readonly revision: number;
+  readonly state: "starting" | "running" | "stopping" | "stopped";
+  readonly pid: number;
+  readonly started_at: string;
+  readonly topology: string;
+  readonly apps: readonly AppStatus[];
+  readonly gateway: { readonly url: string | null };
+  readonly inbox: { readonly dir: string | null; readonly written: number; readonly pending: number; readonly degraded: string | null; readonly queued: number; readonly dropped: number; readonly duplicates: number };
+  readonly exports: readonly { readonly format: string; readonly file: string; readonly tools: number }[];
+  readonly config: { readonly state: "applied" | "rejected" | "partial" | "pending"; readonly errors: readonly DiagnosticJson[]; readonly host_changes: readonly string[] };
+  readonly tools: { readonly exposed: number; readonly quarantined: number; readonly denied: number; readonly unavailable: number; readonly by_risk: Readonly<Record<Risk, number>> };
+  readonly policy: { readonly loaded: boolean; readonly rules: number };
+  readonly approvals: { readonly pending: number };
+}
+
+/** One row of `tools list`. */
+export interface ToolRow {
+  readonly name: string;
+  readonly short_name: string;
+  readonly app: string;
+  readonly tool: string;
+  readonly title: string | null;
+  readonly description: string | null;
+  readonly risk: Risk;
+  readonly risk_source: string;
+  readonly action: string;
+  readonly state: ToolState;
+  readonly reason: string | null;
+  readonly tokens: number;
+}
+
+/** What `explain` says of a tool or call. */
+export interface Explanation {
+  readonly tool: string;
+  readonly app: string;
+  readonly short_name: string;
+  readonly state: ToolState;
+  readonly risk: Risk;
+  readonly risk_source: string;
+  readonly decision: "allow" | "ask" | "deny";
+  readonly rule: string | null;
+  readonly file: string | null;
+  readonly line: number | null;
+  readonly reason: string;
+  readonly audit: string;
+  readonly limits: readonly { readonly rule: string; readonly rate: string | null; readonly concurrent: number | null }[];
+  readonly pin: { readonly current: string; readonly accepted: string | null; readonly state: string };
+  readonly marks: readonly { readonly session: string; readonly source: string; readonly since: string }[];
+  readonly timeout_ms: number;
+}
+
+export interface ApprovalRow {
+  readonly id: string;
+  readonly tool: string;
+  readonly app: string;
+  readonly arguments: Json;
+  readonly client: string;
+  readonly session: string;
+  readonly risk: Risk;
+  readonly reason: string;
+  readonly rule: RuleRef | null;
+  readonly created_at: string;
+  readonly expires_at: string;
+  readonly state: "pending" | "approved" | "denied" | "expired" | "used";
+  readonly decided_by: readonly string[];
+}
+
+/** Outcome of a reload (contracts 8). */
+export interface ReloadResult {
+  readonly result: "applied" | "unchanged" | "rejected" | "partial" | "pending";
+  readonly revision: number;
+  readonly changes: ChangeSet;
+  readonly errors: readonly DiagnosticJson[];
+  readonly warnings: readonly DiagnosticJson[];
+  /** The findings as `validate` prints them. */
+  readonly text: string;
+}
+
+/** Events of the kit for library users. */
+export interface KitEvents {
+  /** An app changed its state. */
+  app: (status: AppStatus) => void;
+  /** The catalogue changed; debounced, after pins and policy. */
+  catalog: (catalog: Catalog) => void;
+  /** A resource that somebody subscribed to changed. */
+  resource: (app: string, uri: string) => void;
+  /** Any notification of a server, for gateways that pass them on. */
+  notification: (app: string, method: string, params: JsonObject) => void;
+  /** An envelope on its way to the inbox. */
+  envelope: (envelope: AmpEnvelope) => void;
+  reload: (result: ReloadResult) => void;
+  approval: (row: ApprovalRow) => void;
+}
+
+/** An OpenAI Chat, OpenAI Responses, Anthropic or Gemini tool call, as the provider gave it. */
+export type ToolCallInput = JsonObject;
+
+/** A running host. Everything that a door (CLI, HTTP, gateway, library) may do. */
+export interface Kit {
+  start(): Promise<void>;
+  close(options?: { readonly force?: boolean }): Promise<void>;
+  status(): KitStatus;
+  catalog(): Catalog;
+  toolRows(): ToolRow[];
+  tools(format: ExportFormat, options?: { readonly maxName?: number; readonly maxTools?: number; readonly client?: string }): ExportedTools;
+  callTool(name: string, args: Json, options?: CallOptions): Promise<CallResult>;
+  /** Runs a batch of tool calls of any supported provider form; one message per call, in order, in the same provider's form. */
+  executeToolCalls(calls: readonly ToolCallInput[], options?: CallOptions): Promise<JsonObject[]>;
+  endTurn(session: string, turn: string, client?: string): void;
+  listResources(client?: string): { readonly app: string; readonly resource: JsonObject }[];
+  listTemplates(client?: string): { readonly app: string; readonly template: JsonObject }[];
+  listPrompts(client?: string): { readonly app: string; readonly name: string; readonly short: string; readonly prompt: JsonObject }[];
+  readResource(uri: string, options?: CallOptions & { readonly app?: string }): Promise<ReadResult>;
+  getPrompt(name: string, args: Readonly<Record<string, string>>, options?: CallOptions): Promise<ReadResult>;
+  explain(name: string, options?: { readonly args?: JsonObject; readonly session?: string; readonly client?: string }): Explanation;
+  listApprovals(options?: { readonly all?: boolean }): ApprovalRow[];
+  /** Throws a KitError when the id is unknown or no longer open. `by` names the person. */
+  decideApproval(id: string, decision: "approve" | "deny", by: string, reason?: string): Promise<ApprovalRow>;
+  listSessions(): { readonly client: string; readonly session: string; readonly source: string; readonly since: string; readonly expires_at: string }[];
+  clearSession(client: string, session: string): Promise<boolean>;
+  restartApp(app: string): Promise<AppStatus>;
+  appLog(app: string): readonly string[];
+  /** Gives a function that stops the listening. */
+  onAppLog(app: string, handler: (line: string) => void): () => void;
+  reload(options?: { readonly apply?: boolean }): Promise<ReloadResult>;
+  /** What a reload would do, without doing it. */
+  plan(): Promise<ReloadResult & { readonly report: JsonObject }>;
+  /** Unaccepted and changed pins, and accepting them. */
+  lockDiff(): LockEntry[];
+  lockAccept(selection?: readonly string[]): Promise<LockEntry[]>;
+  on<E extends keyof KitEvents>(event: E, handler: KitEvents[E]): () => void;
+}
+
+/** One difference between what servers show and what a person accepted. */
+export interface LockEntry {
+  readonly app: string;
+  readonly kind: "tool" | "prompt" | "resource_template" | "instructions";
+  readonly name: string;
+  readonly state: "new" | "changed" | "removed" | "accepted";
+  readonly pin: string | null;
+  readonly accepted: string | null;
+  /** What changed, with invisible characters escaped. */
+  readonly diff: readonly string[];
+  /** Findings of the text lint. */
+  readonly findings: readonly string[];
+}
