@@ -1,3 +1,4 @@
+export type { GatewayPlan } from "./plan/types.ts";
 import type { DiagnosticJson } from "./base/diagnostics.ts";
 import type { ErrorBody, Outcome } from "./base/errors.ts";
 import type { Json, JsonObject } from "./base/json.ts";
@@ -24,6 +25,10 @@ export interface CallOptions {
   readonly onProgress?: (progress: Progress) => void;
   /** Answers server-to-client requests of this call, where the app's grants forward them. */
   readonly onServerRequest?: (request: ServerRequest) => Promise<JsonObject>;
+  /** MCP capabilities of the calling client; a connection of its own (`isolation: session`) declares these upstream. */
+  readonly clientCapabilities?: JsonObject;
+  /** Notifications of the server that belong to this call alone; only connections that serve one session can tell. */
+  readonly onNotification?: (method: string, params: JsonObject) => void;
   /** `_meta` members to pass on. */
   readonly meta?: JsonObject;
 }
@@ -167,16 +172,31 @@ export interface ReloadResult {
   readonly text: string;
 }
 
+/** One call that ended, for metrics: no arguments, no results. */
+export interface CallRecord {
+  /** Null when the name was not known. */
+  readonly app: string | null;
+  readonly tool: string | null;
+  readonly client: string;
+  readonly risk: Risk | null;
+  readonly decision: "allow" | "ask" | "deny" | null;
+  readonly outcome: Outcome;
+  readonly errorCode: string | null;
+  readonly durationMs: number;
+}
+
 /** Events of the kit for library users. */
 export interface KitEvents {
+  /** A call ended, whatever the door. */
+  call: (record: CallRecord) => void;
   /** An app changed its state. */
   app: (status: AppStatus) => void;
   /** The catalogue changed; debounced, after pins and policy. */
   catalog: (catalog: Catalog) => void;
   /** A resource that somebody subscribed to changed. */
   resource: (app: string, uri: string) => void;
-  /** Any notification of a server, for gateways that pass them on. */
-  notification: (app: string, method: string, params: JsonObject) => void;
+  /** Any notification of a server, for gateways that pass them on. `scope`: the one calling session that the connection serves, if it serves only one. */
+  notification: (app: string, method: string, params: JsonObject, scope?: { readonly client: string; readonly session: string }) => void;
   /** An envelope on its way to the inbox. */
   envelope: (envelope: AmpEnvelope) => void;
   reload: (result: ReloadResult) => void;
@@ -220,6 +240,15 @@ export interface Kit {
   lockDiff(): LockEntry[];
   lockAccept(selection?: readonly string[]): Promise<LockEntry[]>;
   on<E extends keyof KitEvents>(event: E, handler: KitEvents[E]): () => void;
+  /** Argument completion of a prompt or resource template (MCP completion/complete); the gateway offers it when it is there. */
+  complete?(ref: JsonObject, argument: { readonly name: string; readonly value: string }, context: JsonObject, options?: CallOptions): Promise<ReadResult>;
+  /** Subscribes upstream for a gateway client; `resource` events follow. Throws a KitError when the policy or the app refuses. */
+  subscribeResource?(uri: string, options?: CallOptions): Promise<void>;
+  unsubscribeResource?(uri: string, options?: CallOptions): Promise<void>;
+  /** Accepted instructions of the servers that a client may see, for prompts and for the gateway's own. */
+  instructions?(client?: string): { readonly app: string; readonly text: string }[];
+  /** A conversation is over: its own connections (`isolation: session`) close. Marks stay until they expire. */
+  endSession?(session: string, client: string): Promise<void>;
 }
 
 /** One difference between what servers show and what a person accepted. */
