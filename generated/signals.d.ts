@@ -31,9 +31,13 @@ export interface SignalRuleConfig {
   when: SignalMatch;
   emit?: SignalEmit;
   /**
-   * true drops the signal.
+   * true drops the signal, whatever other rules say.
    */
   drop?: true;
+  /**
+   * true: the rule counts only when no rule without it matched.
+   */
+  otherwise?: true;
   /**
    * Share of matching signals that emit, 0 to 1.
    */
@@ -100,13 +104,15 @@ export interface SignalEmit {
   /**
    * payload.data: a template string, or a map of them.
    */
-  data?: {
-    [k: string]: unknown;
-  };
+  data?: string | {};
   /**
    * payload.expire_at, counted from now.
    */
   expires_in?: Duration;
+  /**
+   * payload.expire_at as a template that gives an ISO 8601 time with offset; wins over expires_in.
+   */
+  expire_at?: string;
   /**
    * Makes a re-sent fact one event.
    */

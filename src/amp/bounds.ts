@@ -1,0 +1,60 @@
+import { byteLength, isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
+import { escapeInvisible, truncate } from "../base/text.ts";
+
+/** Longest summary, in characters (contracts 7). */
+export const MAX_SUMMARY = 500;
+/** Longest session id and idempotency key, in characters. */
+export const MAX_NAME = 500;
+/** Longest event type, in characters. */
+export const MAX_TYPE = 200;
+const MAX_DEPTH = 64;
+const KEPT_OF_CUT = 1000;
+
+/** A summary: one line of at most {@link MAX_SUMMARY} characters, line breaks as spaces, invisible characters shown. */
+export function boundSummary(text: string): string {
+  // Cut first, so that a text of many megabytes costs nothing; escapes may make it longer again.
+  const line = truncate(text, MAX_SUMMARY * 2).replaceAll(/\s+/g, " ").trim();
+  return truncate(escapeInvisible(line), MAX_SUMMARY);
+}
+
+/** An event type: spaces and invisible characters become `_`, cut to a safe length, never empty. */
+export function boundType(text: string): string {
+  const plain = [...truncate(text, MAX_TYPE)].map((c) => (/[\p{C}\p{Z}]/u.test(c) ? "_" : c)).join("");
+  return plain === "" ? "unknown" : plain;
+}
+
+/**
+ * An event's data as an object of at most `maxBytes` of JSON. What is no object becomes `{ value }`; the largest members are cut
+ * first, and `cut` then names them with their size in bytes. Nesting over 64 levels is cut too.
+ */
+export function boundData(value: Json, maxBytes: number): JsonObject {
+  const shallow = boundDepth(value, 0);
+  const data: JsonObject = isObject(shallow) ? shallow : { value: shallow };
+  if (byteLength(JSON.stringify(data)) <= maxBytes) return data;
+  return cutLargest(data, maxBytes);
+}
+
+function cutLargest(data: JsonObject, maxBytes: number): JsonObject {
+  const sizes = Object.entries(data).map(([key, value]) => ({ key, value, bytes: byteLength(JSON.stringify(value)) + byteLength(key) }));
+  const bySize = sizes.toSorted((a, b) => b.bytes - a.bytes);
+  const out: JsonObject = {};
+  for (const { key, value } of sizes) setOwn(out, key, value);
+  const cut: JsonObject = {};
+  for (const { key, value, bytes } of bySize) {
+    setOwn(out, key, typeof value === "string" ? truncate(value, KEPT_OF_CUT) : null);
+    setOwn(cut, key, bytes);
+    setOwn(out, "cut", cut);
+    if (byteLength(JSON.stringify(out)) <= maxBytes) return out;
+  }
+  // So many or so long names that even empty members do not fit.
+  return { cut: { members: sizes.length, bytes: sizes.reduce((sum, s) => sum + s.bytes, 0) } };
+}
+
+function boundDepth(value: Json, depth: number): Json {
+  if (typeof value !== "object" || value === null) return value;
+  if (depth >= MAX_DEPTH) return "…";
+  if (Array.isArray(value)) return value.map((item) => boundDepth(item, depth + 1));
+  const out: JsonObject = {};
+  for (const [key, item] of Object.entries(value)) setOwn(out, key, boundDepth(item, depth + 1));
+  return out;
+}

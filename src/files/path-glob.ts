@@ -1,0 +1,112 @@
+import { readdir, realpath, stat } from "node:fs/promises";
+import path from "node:path";
+import { compileGlob, type Glob } from "../base/glob.ts";
+
+/** What a path pattern stands for at one moment. */
+export interface Expansion {
+  /** Absolute paths of the regular files that match, sorted bytewise. */
+  readonly files: readonly string[];
+  /** Folders in which a change could change `files`; for a folder that is missing, its nearest existing parent. */
+  readonly folders: readonly string[];
+  /** Whether the walk stopped at its bounds, so that `files` may be incomplete. */
+  readonly truncated: boolean;
+}
+
+const MAX_DEPTH = 24;
+const MAX_FOLDERS = 10_000;
+
+/** Whether a name is an editor's backup, swap or temp file: such files are never loaded and never trigger a reload. */
+export function isIgnoredName(name: string): boolean {
+  return name === "4913" || name.endsWith("~") || /^\..*\.sw[a-z]$/.test(name) || /^#.*#$/.test(name) || /^\.#/.test(name) || /\.(bak|orig|tmp)$/.test(name);
+}
+
+/**
+ * Expands an absolute path pattern: `*` and `?` match within a name, `**` stands for any number of folders. A leading dot is only
+ * matched by a pattern that has it; backup names and `node_modules` are left out; links to folders are followed, circles end.
+ */
+export async function expandPattern(pattern: string): Promise<Expansion> {
+  const { root } = path.parse(pattern);
+  const segments = pattern.slice(root.length).split(/[\\/]/).filter((s) => s !== "").map((s): Segment => (s === "**" ? "**" : compileGlob(s)));
+  const walk = new Walk(segments);
+  await walk.enter(root, 0, 0);
+  return {
+    files: sortBytewise(walk.files),
+    folders: sortBytewise(walk.folders),
+    truncated: walk.truncated,
+  };
+}
+
+/** Sorted by the bytes of their UTF-8 form, so that the order is the same on every system and in every language. */
+export function sortBytewise(paths: Iterable<string>): string[] {
+  return [...paths].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+}
+
+type Segment = Glob | "**";
+
+class Walk {
+  readonly files = new Set<string>();
+  readonly folders = new Set<string>();
+  truncated = false;
+  readonly #segments: readonly Segment[];
+  readonly #seen = new Set<string>();
+
+  constructor(segments: readonly Segment[]) {
+    this.#segments = segments;
+  }
+
+  /** Looks in a folder that exists for what matches from segment `index` on. */
+  async enter(folder: string, index: number, depth: number): Promise<void> {
+    const segment = this.#segments[index];
+    if (segment === undefined) return;
+    if (segment !== "**" && segment.literal) {
+      await this.#step(path.join(folder, segment.source), folder, index + 1, depth);
+      return;
+    }
+    if (depth > MAX_DEPTH || this.#seen.size > MAX_FOLDERS) {
+      this.truncated = true;
+      return;
+    }
+    const key = `${index}\0${await realpath(folder).catch(() => folder)}`;
+    if (this.#seen.has(key)) return;
+    this.#seen.add(key);
+    this.folders.add(folder);
+    const names = await readdir(folder).catch(() => []);
+    if (segment === "**") {
+      await this.enter(folder, index + 1, depth + 1);
+      const last = index === this.#segments.length - 1;
+      for (const name of names) {
+        if (name.startsWith(".") || name === "node_modules" || isIgnoredName(name)) continue;
+        const kind = await kindOf(path.join(folder, name));
+        if (kind === "folder") await this.enter(path.join(folder, name), index, depth + 1);
+        else if (kind === "file" && last) this.files.add(path.join(folder, name));
+      }
+      return;
+    }
+    for (const name of names) {
+      if (!segment.matches(name) || isIgnoredName(name) || name === "node_modules") continue;
+      if (name.startsWith(".") && !segment.source.startsWith(".")) continue;
+      await this.#step(path.join(folder, name), folder, index + 1, depth + 1);
+    }
+  }
+
+  async #step(target: string, parent: string, next: number, depth: number): Promise<void> {
+    const kind = await kindOf(target);
+    if (next === this.#segments.length) {
+      this.folders.add(parent);
+      if (kind === "file") this.files.add(target);
+    } else if (kind === "folder") {
+      await this.enter(target, next, depth);
+    } else {
+      this.folders.add(parent); // It may be made later.
+    }
+  }
+}
+
+async function kindOf(target: string): Promise<"file" | "folder" | "none"> {
+  try {
+    const found = await stat(target);
+    return found.isFile() ? "file" : found.isDirectory() ? "folder" : "none";
+  } catch {
+    return "none";
+  }
+}
