@@ -1,0 +1,44 @@
+import type { AppPlan, ChangeSet, Plan } from "./types.ts";
+
+/**
+ * What has to happen to get from one plan to another (contracts 8). `before` null: from nothing.
+ * `diff(a, a)` is empty. Each app stands in exactly one list of start … unchanged, by the strongest class that changed.
+ */
+export function diffPlans(before: Plan | null, after: Plan): ChangeSet {
+  const lists = { start: [] as string[], stop: [] as string[], restart: [] as string[], reconnect: [] as string[], relist: [] as string[], live: [] as string[], unchanged: [] as string[] };
+  const names = new Set([...(before?.apps.keys() ?? []), ...after.apps.keys()]);
+  for (const name of [...names].sort()) {
+    const old = before?.apps.get(name);
+    const now = after.apps.get(name);
+    if (!now) lists.stop.push(name);
+    else if (!old) lists.start.push(name);
+    else lists[changeOf(old, now)].push(name);
+  }
+  const parked = parkedChanges(before, after);
+  const policy = before?.digests.policy !== after.digests.policy;
+  const signals = before?.digests.signals !== after.digests.signals;
+  const exports = before?.digests.exports !== after.digests.exports;
+  const settings = before?.digests.live !== after.digests.live;
+  const host = before ? changedKeys(before.digests.host, after.digests.host) : [];
+  const touched = lists.start.length + lists.stop.length + lists.restart.length + lists.reconnect.length + lists.relist.length + lists.live.length;
+  const empty = touched === 0 && parked.length === 0 && !policy && !signals && !exports && !settings && host.length === 0;
+  return { ...lists, parked, policy, signals, exports, settings, host, empty };
+}
+
+function changeOf(old: AppPlan, now: AppPlan): "restart" | "reconnect" | "relist" | "live" | "unchanged" {
+  for (const cls of ["restart", "reconnect", "relist", "live"] as const) if (old.digests[cls] !== now.digests[cls]) return cls;
+  return "unchanged";
+}
+
+function parkedChanges(before: Plan | null, after: Plan): string[] {
+  const names = new Set([...(before?.parked.keys() ?? []), ...after.parked.keys()]);
+  return [...names].filter((name) => {
+    const old = before?.parked.get(name);
+    const now = after.parked.get(name);
+    return old?.state !== now?.state || old?.reason !== now?.reason;
+  }).sort();
+}
+
+function changedKeys(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): string[] {
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].filter((key) => a[key] !== b[key]).sort();
+}

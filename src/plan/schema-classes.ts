@@ -1,0 +1,106 @@
+import { createRequire } from "node:module";
+import { isObject, own } from "../base/json.ts";
+import type { ReloadClass } from "./types.ts";
+
+const require = createRequire(import.meta.url);
+const SCHEMAS: Readonly<Record<string, unknown>> = {
+  "app.schema.json": require("../../schemas/app.schema.json"),
+  "topology.schema.json": require("../../schemas/topology.schema.json"),
+};
+
+/** One leaf of a configuration value, with the class of change that its schema gives it. */
+export interface ClassifiedLeaf {
+  readonly path: string;
+  readonly class: ReloadClass;
+  readonly value: unknown;
+}
+
+/** A place in the schemas: the file that `$ref`s are relative to, and the node. */
+interface SchemaNode {
+  readonly file: string;
+  readonly node: Record<string, unknown>;
+}
+
+/**
+ * The leaves of a value with their reload class, read from `x-reload` in the schema (contracts 8). Lists and maps without
+ * named properties count as one leaf each member. A key that the schema does not know takes its parent's class.
+ */
+export function classifyLeaves(value: unknown, schemaFile: string, pointer: string): ClassifiedLeaf[] {
+  const start = resolve({ file: schemaFile, node: atPointer(schemaFile, pointer) });
+  const out: ClassifiedLeaf[] = [];
+  walk(value, start, "", "live", out);
+  return out;
+}
+
+function walk(value: unknown, schema: SchemaNode | null, path: string, inherited: ReloadClass, out: ClassifiedLeaf[]): void {
+  if (!isObject(value) || Object.keys(value).length === 0) {
+    if (value !== undefined) out.push({ path, class: inherited, value });
+    return;
+  }
+  for (const key of Object.keys(value)) {
+    const child = schema && childOf(schema, key);
+    walk(value[key], child && child.schema, path === "" ? key : `${path}.${key}`, child?.class ?? inherited, out);
+  }
+}
+
+/** The schema of a member. A class written beside a `$ref` counts before the class at its target. */
+function childOf(schema: SchemaNode, key: string): { schema: SchemaNode; class: ReloadClass | undefined } | null {
+  const named = own(own(schema.node, "properties"), key);
+  const raw = isObject(named) ? named : own(schema.node, "additionalProperties");
+  if (!isObject(raw)) return null;
+  const target = resolve({ file: schema.file, node: raw });
+  return { schema: target, class: classOf(raw) ?? classOf(target.node) };
+}
+
+function classOf(node: Record<string, unknown>): ReloadClass | undefined {
+  return own(node, "x-reload") as ReloadClass | undefined;
+}
+
+function resolve(at: SchemaNode): SchemaNode {
+  const ref = own(at.node, "$ref");
+  if (typeof ref !== "string") return at;
+  const [file, pointer] = ref.split("#") as [string, string];
+  const target = file === "" ? at.file : file;
+  return resolve({ file: target, node: atPointer(target, pointer) });
+}
+
+function atPointer(file: string, pointer: string): Record<string, unknown> {
+  let node: unknown = SCHEMAS[file];
+  for (const token of pointer.split("/").slice(1)) node = own(node, token);
+  if (!isObject(node)) throw new Error(`no schema at ${file}#${pointer}`);
+  return node;
+}
+
+/** One row of the table of settings in the docs: a dotted key, its class and its description. */
+export interface SchemaProperty {
+  readonly path: string;
+  readonly class: ReloadClass;
+  readonly description: string;
+}
+
+/** Every property of a schema file with class and description, for the generated docs table and the completeness test. */
+export function schemaProperties(schemaFile: string, pointer = ""): SchemaProperty[] {
+  const out: SchemaProperty[] = [];
+  const visit = (at: SchemaNode, path: string, inherited: ReloadClass): void => {
+    const branches = [at.node, ...["anyOf", "oneOf"].flatMap((k) => (own(at.node, k) as Record<string, unknown>[] | undefined) ?? [])];
+    for (const branch of branches) {
+      const properties = own(branch, "properties");
+      if (isObject(properties)) {
+        for (const [key, raw] of Object.entries(properties)) {
+          const member = raw as Record<string, unknown>;
+          const target = resolve({ file: at.file, node: member });
+          const cls = classOf(member) ?? classOf(target.node) ?? inherited;
+          const full = path === "" ? key : `${path}.${key}`;
+          out.push({ path: full, class: cls, description: String(own(member, "description") ?? own(target.node, "description") ?? "") });
+          visit(target, full, cls);
+        }
+      }
+      for (const [keyword, mark] of [["items", "[]"], ["additionalProperties", ".*"]] as const) {
+        const inner = own(branch, keyword);
+        if (isObject(inner)) visit(resolve({ file: at.file, node: inner }), `${path}${mark}`, inherited);
+      }
+    }
+  };
+  visit(resolve({ file: schemaFile, node: atPointer(schemaFile, pointer) }), "", "live");
+  return out;
+}

@@ -1,0 +1,462 @@
+import type { Clock } from "../base/clock.ts";
+import { formatDuration } from "../base/durations.ts";
+import { messageOf } from "../base/errors.ts";
+import { digest, type JsonObject } from "../base/json.ts";
+import type { AppState } from "../kit-api.ts";
+import type { AppPlan } from "../plan/types.ts";
+import type { AppListing } from "../tools/types.ts";
+import { HEALTHY_UPTIME_MS, nextRetry } from "./backoff.ts";
+import { debounce } from "./debounce.ts";
+import { Generation, type Lease, type ServerRequestHandler } from "./generation.ts";
+import { LinkError, StartError, type CloseReason, type Connection, type ConnectionHooks, type Connector, type Logger, type ServerRequest } from "./ports.ts";
+import type { StartGate } from "./start-gate.ts";
+
+/** What an app runner tells the rest of the kit. */
+export interface AppRunnerEvents {
+  /** State, listing, plan or connection changed: look at the runner again. */
+  onChange(runner: AppRunner): void;
+  onStarted(runner: AppRunner, restarts: number): void;
+  onStopping(runner: AppRunner): void;
+  onStopped(runner: AppRunner, reason: CloseReason): void;
+  onCrashed(runner: AppRunner, reason: CloseReason): void;
+  /** The server was listed again and shows something else. */
+  onListed(runner: AppRunner, before: AppListing, after: AppListing): void;
+  onNotification(runner: AppRunner, method: string, params: JsonObject): void;
+  onProtocolError(runner: AppRunner, message: string): void;
+  onLog(runner: AppRunner, line: string, source: "stderr" | "kit"): void;
+  /** Answers a server-to-client request that no running call answers; throws to refuse. */
+  onServerRequest(runner: AppRunner, request: ServerRequest): Promise<JsonObject>;
+}
+
+/** What an app runner works with. */
+export interface AppRunnerDeps {
+  readonly connector: Connector;
+  readonly gate: StartGate;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly events: AppRunnerEvents;
+}
+
+/** How often an idle server is asked whether it lives. */
+const PROBE_EVERY_MS = 30_000;
+
+/**
+ * Keeps one app at its desired state: one loop, one back-off for every reason of a restart, one operation at a time.
+ * A changed plan starts beside the running generation and takes over when it is listed; the old one drains.
+ */
+export class AppRunner {
+  readonly package: string;
+  readonly #deps: AppRunnerDeps;
+  #plan: AppPlan;
+  #wanted = true;
+  #state: AppState = "starting";
+  #reason: string | null = null;
+  #current: Generation | null = null;
+  /** The listing kept for prompts while the app is down for a moment. */
+  #lastListing: AppListing | null = null;
+  #attempts = 0;
+  #restarts = 0;
+  #starts = 0;
+  #nextAttempt: number | null = null;
+  #forced = false;
+  #relist = false;
+  /** The connection fields that a start failed with for good; not tried again until they change. */
+  #hopeless: string | null = null;
+  #starting: AbortController | null = null;
+  /** Why the running generation died, until the back-off has been told. */
+  #crash: string | null = null;
+  #wake: (() => void) | null = null;
+  #nudged = false;
+  #drains = new Set<Promise<void>>();
+  #waiters: (() => void)[] = [];
+  #loop: Promise<void> | null = null;
+  #drainMs: number | null = null;
+  readonly #relistSoon = debounce(() => this.#requestRelist(), 250, 2_000);
+
+  constructor(plan: AppPlan, deps: AppRunnerDeps) {
+    this.package = plan.package;
+    this.#plan = plan;
+    this.#deps = deps;
+  }
+
+  get plan(): AppPlan {
+    return this.#plan;
+  }
+  get state(): AppState {
+    return this.#state;
+  }
+  get reason(): string | null {
+    return this.#reason;
+  }
+  get restarts(): number {
+    return this.#restarts;
+  }
+  /** Wall-clock milliseconds of the next attempt, while one is waited for. */
+  get nextAttempt(): number | null {
+    return this.#nextAttempt;
+  }
+  get connection(): Connection | null {
+    return this.#current?.shared ?? null;
+  }
+  get calls(): number {
+    return this.#current?.leases ?? 0;
+  }
+  /** What the server shows; kept while it is being restarted (contracts 4), gone when the app is parked, failed or stopped. */
+  get listing(): AppListing | null {
+    if (this.#current) return this.#current.listing;
+    return this.#state === "backoff" || this.#state === "starting" ? this.#lastListing : null;
+  }
+
+  /** Starts the loop. */
+  start(): void {
+    this.#loop ??= this.#run();
+  }
+
+  /** Gives the app a new plan. Nothing is touched unless a field of the plan's reconnect, restart or relist class changed. */
+  update(plan: AppPlan): void {
+    const before = this.#plan;
+    this.#plan = plan;
+    if (this.#current) this.#current.plan = sameConnection(this.#current.plan, plan) ? plan : this.#current.plan;
+    if (before.digests.relist !== plan.digests.relist) this.#relist = true;
+    if (!sameConnection(before, plan)) {
+      this.#attempts = 0;
+      this.#hopeless = null;
+      this.#starting?.abort(new Error("the configuration changed again"));
+    }
+    this.#nudge();
+  }
+
+  /** A person's restart: always tried, whatever the state. */
+  restart(): void {
+    this.#forced = true;
+    this.#attempts = 0;
+    this.#hopeless = null;
+    this.#nudge();
+  }
+
+  /** Reads the catalogue again. */
+  relist(): void {
+    this.#requestRelist();
+  }
+
+  /** Takes the app out: no new calls, running ones drain for up to `drainMs` (default: the app's own). Resolves when no process is left. */
+  async stop(drainMs?: number): Promise<void> {
+    this.#wanted = false;
+    this.#drainMs = drainMs ?? this.#plan.drainTimeoutMs;
+    this.#starting?.abort(new Error("the app is being stopped"));
+    this.#nudge();
+    await this.#loop;
+    await Promise.allSettled(this.#drains);
+  }
+
+  /**
+   * Holds a connection for a call. A parked app is woken; a starting one is waited for as long as `signal` allows.
+   * Rejects with a {@link LinkError} kind `closed` when the app cannot be had.
+   */
+  async lease(scope: string, handler: ServerRequestHandler | undefined, signal: AbortSignal): Promise<Lease> {
+    const generation = await this.#ready(signal);
+    const isolated = generation.plan.isolation === "session" && scope !== "shared";
+    const connection = isolated ? await generation.session(scope, () => this.#open(generation.plan, scope, () => generation, signal)) : generation.shared;
+    return generation.lease(connection, handler, signal);
+  }
+
+  /** A calling session has gone: its own connection, where it had one, is closed. */
+  endSession(scope: string): void {
+    void this.#current?.closeSession(scope);
+  }
+
+  async #ready(signal: AbortSignal): Promise<Generation> {
+    if (this.#state === "parked") {
+      this.#nextAttempt = null;
+      this.#set("starting", "woken by a call");
+      this.#nudge();
+    }
+    while (!this.#current) {
+      if (this.#state !== "starting") throw new LinkError("closed", `app ${this.package} is ${this.#state}${this.#reason ? `: ${this.#reason}` : ""}`);
+      await this.#changed(signal);
+    }
+    return this.#current;
+  }
+
+  #changed(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const go = (): void => {
+        signal.removeEventListener("abort", stop);
+        resolve();
+      };
+      const stop = (): void => {
+        this.#waiters = this.#waiters.filter((w) => w !== go);
+        reject(new LinkError("timeout", `app ${this.package} is still starting`));
+      };
+      if (signal.aborted) return stop();
+      signal.addEventListener("abort", stop, { once: true });
+      this.#waiters.push(go);
+    });
+  }
+
+  async #run(): Promise<void> {
+    while (this.#wanted) {
+      try {
+        await this.#step();
+      } catch (error) {
+        this.#deps.log.error({ app: this.package, error: messageOf(error) }, "fault in the app's loop");
+        await this.#sleep(1_000);
+      }
+    }
+    this.#relistSoon.cancel();
+    await this.#takeDown();
+  }
+
+  /** One look at desired and actual state, and one action. */
+  async #step(): Promise<void> {
+    this.#nudged = false;
+    const plan = this.#plan;
+    const current = this.#current;
+    if (this.#crash !== null && current === null && !this.#forced) {
+      const message = this.#crash;
+      this.#crash = null;
+      return this.#waitBeforeRetry(plan, message);
+    }
+    const settled = this.#hopeless === connectionKey(plan);
+    if (this.#forced || (!settled && (current === null || !sameConnection(current.plan, plan)))) return this.#startNew(plan);
+    if (current !== null && this.#relist) {
+      this.#relist = false;
+      return this.#listAgain(current);
+    }
+    const woken = await this.#sleep(current === null ? null : PROBE_EVERY_MS);
+    if (!woken && current !== null && this.#current === current) await this.#probe(current);
+  }
+
+  async #startNew(plan: AppPlan): Promise<void> {
+    this.#forced = false;
+    const old = this.#current;
+    if (old && plan.handover === "stop_first") await this.#retire(old, "replaced by a new configuration");
+    const abort = new AbortController();
+    this.#starting = abort;
+    const overlap = old !== null && plan.handover === "overlap";
+    if (!overlap) this.#set("starting", null);
+    try {
+      const generation = await this.#bringUp(plan, abort.signal);
+      this.#starting = null;
+      if (!this.#wanted) {
+        this.#watchDrain(generation.drain(0, new Error("stopped")));
+        return;
+      }
+      this.#hopeless = null;
+      this.#swapIn(generation, overlap ? old : null);
+    } catch (error) {
+      this.#starting = null;
+      if (!this.#wanted || abort.signal.aborted) return;
+      await this.#startFailed(plan, error, old);
+    }
+  }
+
+  async #bringUp(plan: AppPlan, signal: AbortSignal): Promise<Generation> {
+    const leave = await this.#deps.gate.enter(signal);
+    try {
+      const box: { generation: Generation | null } = { generation: null };
+      const connection = await this.#open(plan, "shared", () => box.generation, signal);
+      try {
+        const listing = await connection.list({ maxTotalMs: plan.startTimeoutMs, timeoutMs: plan.startTimeoutMs, signal });
+        box.generation = new Generation(plan, connection, listing, this.#deps.clock.monotonic());
+        return box.generation;
+      } catch (error) {
+        await connection.close({ force: true });
+        throw error;
+      }
+    } finally {
+      leave();
+    }
+  }
+
+  #open(plan: AppPlan, scope: string, generation: () => Generation | null, signal: AbortSignal): Promise<Connection> {
+    const { events } = this.#deps;
+    const hooks: ConnectionHooks = {
+      onLog: (line, source) => events.onLog(this, line, source),
+      onProtocolError: (message) => events.onProtocolError(this, message),
+      onServerRequest: (request) => {
+        const handler = generation()?.handlerFor(scope);
+        return handler ? handler(request) : events.onServerRequest(this, request);
+      },
+    };
+    return this.#deps.connector.connect(plan, scope, hooks, signal);
+  }
+
+  #swapIn(generation: Generation, old: Generation | null): void {
+    const { events } = this.#deps;
+    const before = old?.listing ?? this.#lastListing;
+    this.#current = generation;
+    this.#lastListing = generation.listing;
+    this.#starts += 1;
+    this.#restarts = this.#starts - 1;
+    this.#nextAttempt = null;
+    generation.shared.onNotification((method, params) => this.#onNotification(method, params));
+    generation.shared.onClosed((reason) => this.#onClosed(generation, reason));
+    this.#set("ready", null);
+    events.onStarted(this, this.#restarts);
+    if (before && listingDigest(before) !== listingDigest(generation.listing)) events.onListed(this, before, generation.listing);
+    if (old) this.#watchDrain(old.drain(old.plan.drainTimeoutMs, new LinkError("closed", `app ${this.package} was replaced by a new configuration`)));
+    if (generation.shared.closed) this.#onClosed(generation, { planned: false, message: "closed right after the start", exitCode: null, signal: null, stderrTail: [] });
+  }
+
+  async #startFailed(plan: AppPlan, error: unknown, old: Generation | null): Promise<void> {
+    const message = messageOf(error);
+    const hopeless = error instanceof StartError && !error.retry;
+    this.#deps.log.error({ app: this.package, reason: message }, "app did not start");
+    if (this.#current) {
+      // The running generation stays: a broken change never takes down what works.
+      this.#hopeless = connectionKey(plan);
+      this.#set("ready", `the changed configuration did not start: ${message}; the running server was kept`);
+      return;
+    }
+    if (old && !sameConnection(old.plan, plan)) return this.#rollBack(old.plan, plan, message);
+    if (hopeless) {
+      this.#hopeless = connectionKey(plan);
+      this.#lastListing = null;
+      this.#set("failed", message);
+      return;
+    }
+    await this.#waitBeforeRetry(plan, message);
+  }
+
+  /** `handover: stop_first` and the new one did not come up: the old plan is started again. */
+  async #rollBack(oldPlan: AppPlan, plan: AppPlan, message: string): Promise<void> {
+    this.#hopeless = connectionKey(plan);
+    try {
+      const generation = await this.#bringUp(oldPlan, new AbortController().signal);
+      this.#swapIn(generation, null);
+      this.#set("ready", `the changed configuration did not start: ${message}; the old one was started again`);
+    } catch (error) {
+      this.#lastListing = null;
+      this.#set("failed", `the changed configuration did not start: ${message}; starting the old one again failed too: ${messageOf(error)}`);
+    }
+  }
+
+  async #waitBeforeRetry(plan: AppPlan, message: string): Promise<void> {
+    if (!plan.restart.enabled) {
+      this.#hopeless = connectionKey(plan);
+      this.#lastListing = null;
+      this.#set("failed", `${message}; restart is switched off`);
+      return;
+    }
+    const step = nextRetry(this.#attempts, plan.restart, this.#deps.random());
+    this.#attempts += 1;
+    this.#nextAttempt = this.#deps.clock.now() + step.delayMs;
+    if (step.kind === "park") this.#lastListing = null;
+    this.#set(step.kind === "park" ? "parked" : "backoff", `${message}; next attempt in ${formatDuration(step.delayMs)}`);
+    await this.#sleep(step.delayMs);
+    this.#nextAttempt = null;
+  }
+
+  #onNotification(method: string, params: JsonObject): void {
+    if (method === "notifications/tools/list_changed" || method === "notifications/resources/list_changed" || method === "notifications/prompts/list_changed") this.#relistSoon.request();
+    this.#deps.events.onNotification(this, method, params);
+  }
+
+  #onClosed(generation: Generation, reason: CloseReason): void {
+    if (this.#current !== generation) return;
+    this.#current = null;
+    const healthy = this.#deps.clock.monotonic() - generation.startedAt >= HEALTHY_UPTIME_MS;
+    if (healthy) this.#attempts = 0;
+    this.#watchDrain(generation.drain(0, new LinkError("closed", `app ${this.package} ${reason.message}`, { sent: true })));
+    this.#deps.events.onCrashed(this, reason);
+    this.#crash = reason.message;
+    this.#hopeless = null;
+    this.#set("backoff", reason.message);
+    this.#nudge();
+  }
+
+  /** Sleeps until nudged (true) or for `ms` (false; null is without end). A nudge since the last look counts at once. */
+  async #sleep(ms: number | null): Promise<boolean> {
+    if (this.#nudged) return true;
+    let timer: NodeJS.Timeout | undefined;
+    const woken = await new Promise<boolean>((resolve) => {
+      this.#wake = () => resolve(true);
+      if (ms !== null) timer = setTimeout(() => resolve(false), ms);
+    });
+    this.#wake = null;
+    clearTimeout(timer);
+    return woken;
+  }
+
+  async #probe(generation: Generation): Promise<void> {
+    if (await generation.shared.alive(generation.plan.healthTimeoutMs)) {
+      if (this.#deps.clock.monotonic() - generation.startedAt >= HEALTHY_UPTIME_MS) this.#attempts = 0;
+      return;
+    }
+    if (this.#current !== generation) return;
+    this.#onClosed(generation, { planned: false, message: `gave no sign of life for ${formatDuration(generation.plan.healthTimeoutMs)}`, exitCode: null, signal: null, stderrTail: [] });
+    await generation.shared.close({ force: true });
+  }
+
+  #requestRelist(): void {
+    this.#relist = true;
+    this.#nudge();
+  }
+
+  async #listAgain(generation: Generation): Promise<void> {
+    try {
+      const after = await generation.shared.list({ timeoutMs: generation.plan.startTimeoutMs, maxTotalMs: generation.plan.startTimeoutMs });
+      const before = generation.listing;
+      generation.listing = after;
+      this.#lastListing = after;
+      if (this.#current === generation && listingDigest(before) !== listingDigest(after)) {
+        this.#deps.events.onListed(this, before, after);
+        this.#deps.events.onChange(this);
+      }
+    } catch (error) {
+      this.#deps.events.onProtocolError(this, `reading the catalogue again failed: ${messageOf(error)}`);
+    }
+  }
+
+  async #retire(generation: Generation, why: string): Promise<void> {
+    this.#current = null;
+    this.#set("stopping", why);
+    await generation.drain(generation.plan.drainTimeoutMs, new LinkError("closed", `app ${this.package} was ${why}`));
+  }
+
+  async #takeDown(): Promise<void> {
+    const generation = this.#current;
+    this.#current = null;
+    this.#lastListing = null;
+    this.#set("stopping", null);
+    if (generation) {
+      this.#deps.events.onStopping(this);
+      await generation.drain(this.#drainMs ?? 0, new LinkError("closed", `app ${this.package} was taken out of the configuration`));
+      this.#deps.events.onStopped(this, { planned: true, message: "stopped", exitCode: null, signal: null, stderrTail: [] });
+    }
+    this.#set("stopped", null);
+  }
+
+  #watchDrain(drain: Promise<void>): void {
+    this.#drains.add(drain);
+    void drain.finally(() => this.#drains.delete(drain));
+  }
+
+  #set(state: AppState, reason: string | null): void {
+    const changed = state !== this.#state || reason !== this.#reason;
+    this.#state = state;
+    this.#reason = reason;
+    for (const waiter of this.#waiters.splice(0)) waiter();
+    if (changed || state === "ready") this.#deps.events.onChange(this);
+  }
+
+  #nudge(): void {
+    this.#nudged = true;
+    this.#wake?.();
+  }
+}
+
+function sameConnection(a: AppPlan, b: AppPlan): boolean {
+  return a.digests.restart === b.digests.restart && a.digests.reconnect === b.digests.reconnect;
+}
+
+function connectionKey(plan: AppPlan): string {
+  return `${plan.digests.restart} ${plan.digests.reconnect}`;
+}
+
+/** Digest over everything a server shows; equal digests mean that nobody has to be told. */
+export function listingDigest(listing: AppListing): string {
+  return digest([listing.tools, listing.prompts, listing.resources, listing.templates, listing.instructions, listing.conflicts.map((c) => [c.name, [...c.digests]])], "listing");
+}

@@ -1,0 +1,141 @@
+import { MAX_TIMER_MS } from "../base/durations.ts";
+import type { AppPlan } from "../plan/types.ts";
+import type { AppListing } from "../tools/types.ts";
+import type { Connection, ServerRequest } from "./ports.ts";
+import type { JsonObject } from "../base/json.ts";
+
+/** A call's hold on a connection. While it lasts, the connection is not closed; `signal` aborts when the drain limit is over. */
+export interface Lease {
+  readonly connection: Connection;
+  readonly signal: AbortSignal;
+  release(): void;
+}
+
+/** Answers a server's request on behalf of the call that is running. */
+export type ServerRequestHandler = (request: ServerRequest) => Promise<JsonObject>;
+
+/**
+ * One life of an app: the plan it was started with, its connections (shared, and one per calling session where isolated),
+ * and what it last listed. A changed app gets a new generation; calls keep the one they were admitted to.
+ */
+export class Generation {
+  plan: AppPlan;
+  readonly shared: Connection;
+  listing: AppListing;
+  readonly startedAt: number;
+  readonly #sessions = new Map<string, Promise<Connection>>();
+  readonly #handlers = new Map<string, Set<ServerRequestHandler>>();
+  readonly #overdue = new AbortController();
+  #leases = 0;
+  #idle: (() => void)[] = [];
+  #waiting: (() => void)[] = [];
+  #closing: Promise<void> | undefined;
+
+  constructor(plan: AppPlan, shared: Connection, listing: AppListing, startedAt: number) {
+    this.plan = plan;
+    this.shared = shared;
+    this.listing = listing;
+    this.startedAt = startedAt;
+  }
+
+  get leases(): number {
+    return this.#leases;
+  }
+
+  get draining(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  /** Every connection that is up. */
+  async connections(): Promise<Connection[]> {
+    const sessions = await Promise.allSettled(this.#sessions.values());
+    return [this.shared, ...sessions.flatMap((s) => (s.status === "fulfilled" ? [s.value] : []))];
+  }
+
+  /** The connection of one calling session, made by `open` when there is none yet; a failed one is tried again next time. */
+  session(scope: string, open: () => Promise<Connection>): Promise<Connection> {
+    const known = this.#sessions.get(scope);
+    if (known) return known;
+    const opening = open().then((connection) => {
+      connection.onClosed(() => this.#sessions.delete(scope));
+      return connection;
+    });
+    opening.catch(() => this.#sessions.delete(scope));
+    this.#sessions.set(scope, opening);
+    return opening;
+  }
+
+  /** Ends the connection of a calling session that has gone. */
+  async closeSession(scope: string): Promise<void> {
+    const known = this.#sessions.get(scope);
+    this.#sessions.delete(scope);
+    if (known) await known.then((c) => c.close()).catch(() => undefined);
+  }
+
+  /** Waits for one of the app's call places, then holds a connection. `handler` answers the server's requests meanwhile. */
+  async lease(connection: Connection, handler: ServerRequestHandler | undefined, signal: AbortSignal | undefined): Promise<Lease> {
+    while (this.#leases >= this.plan.maxConcurrentCalls) await this.#turn(signal);
+    this.#leases += 1;
+    const handlers = this.#handlersOf(connection.scope);
+    if (handler) handlers.add(handler);
+    let held = true;
+    return {
+      connection,
+      signal: this.#overdue.signal,
+      release: () => {
+        if (!held) return;
+        held = false;
+        if (handler) handlers.delete(handler);
+        this.#leases -= 1;
+        this.#waiting.shift()?.();
+        if (this.#leases === 0) for (const done of this.#idle.splice(0)) done();
+      },
+    };
+  }
+
+  /** The handler of the one call that runs in a scope; undefined when none or several could have caused the request. */
+  handlerFor(scope: string): ServerRequestHandler | undefined {
+    const handlers = this.#handlers.get(scope);
+    return handlers?.size === 1 ? [...handlers][0] : undefined;
+  }
+
+  /** Lets running calls finish for up to `drainMs`, then aborts them with `reason` and closes every connection. Resolves when nothing is left. */
+  drain(drainMs: number, reason: Error, force = false): Promise<void> {
+    this.#closing ??= this.#drain(drainMs, reason, force);
+    return this.#closing;
+  }
+
+  async #drain(drainMs: number, reason: Error, force: boolean): Promise<void> {
+    if (this.#leases > 0 && drainMs > 0) {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, Math.min(drainMs, MAX_TIMER_MS));
+      });
+      await Promise.race([new Promise<void>((resolve) => this.#idle.push(resolve)), late]);
+      clearTimeout(timer);
+    }
+    this.#overdue.abort(reason);
+    await Promise.allSettled((await this.connections()).map((c) => c.close({ force })));
+  }
+
+  #handlersOf(scope: string): Set<ServerRequestHandler> {
+    let set = this.#handlers.get(scope);
+    if (!set) this.#handlers.set(scope, (set = new Set()));
+    return set;
+  }
+
+  #turn(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const go = (): void => {
+        signal?.removeEventListener("abort", stop);
+        resolve();
+      };
+      const stop = (): void => {
+        this.#waiting = this.#waiting.filter((w) => w !== go);
+        reject(signal!.reason instanceof Error ? signal!.reason : new Error("cancelled"));
+      };
+      signal?.addEventListener("abort", stop, { once: true });
+      this.#waiting.push(go);
+    });
+  }
+}
