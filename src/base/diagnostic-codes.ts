@@ -55,6 +55,18 @@ export const DIAGNOSTIC_CODES = {
   // Host (config/topology-rules.ts)
   "insecure-listen": "The gateway listens beyond loopback without TLS or without tokens.",
   "duplicate-name": "Two entries of a list have the same name.",
+  // Policies (policy/)
+  "duplicate-rule": "Two policy rules have the same id.",
+  "duplicate-setting": "A policy setting stands in more than one file.",
+  "rule-does-nothing": "A policy rule has no action, no risk and no limits.",
+  "bad-pattern": "A regular expression cannot be run in linear time, or is none.",
+  "pattern-too-large": "A regular expression is too large.",
+  "empty-rules": "A policy file has an empty list of rules.",
+  "rule-too-wide": "A policy rule allows every tool of every app.",
+  "rule-matches-nothing": "A policy rule matches no known app or tool.",
+  "shadowed-rule": "A policy rule never decides, because a stricter one covers all it matches.",
+  "risk-conflict": "Two policy rules give one tool different risks.",
+  "critical-needs-risk": "An allow or ask rule matches a critical tool without saying risk: critical.",
 } as const satisfies Readonly<Record<string, string>>;
 
 export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES;

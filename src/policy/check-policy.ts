@@ -1,3 +1,4 @@
+import { warningAt, type DiagnosticCode } from "../base/diagnostic-codes.ts";
 import type { Diagnostic } from "../base/diagnostics.ts";
 import { nearest } from "../base/text.ts";
 import type { CompiledRule } from "./compile-rule.ts";
@@ -90,8 +91,7 @@ function riskFindings(matching: readonly CompiledRule[], subject: KnownSubject):
   if (other) {
     const first = classifying[0]!;
     const finding = warning(other, "risk-conflict", ["risk"], `rules "${first.ref.id}" (${first.risk}) and "${other.ref.id}" (${other.risk}) give different risks to one ${subject.kind}, such as ${subject.app}/${subject.name}; the higher counts`, "let one rule classify it");
-    const place = first.place(["risk"]);
-    out.push(place ? { ...finding, related: [{ place, message: `${first.risk} here` }] } : finding);
+    out.push({ ...finding, related: [{ place: first.place(["risk"]), message: `${first.risk} here` }] });
   }
   if (classifying.some((r) => r.risk === "critical")) {
     for (const rule of matching.filter((r) => (r.action === "allow" || r.action === "ask") && r.risk !== "critical")) {
@@ -101,8 +101,8 @@ function riskFindings(matching: readonly CompiledRule[], subject: KnownSubject):
   return out;
 }
 
-function warning(rule: CompiledRule, code: string, path: readonly string[], message: string, help: string): Diagnostic {
-  return { code, severity: "warning", message, place: rule.place(path), path: rule.path(path), help: [help] };
+function warning(rule: CompiledRule, code: DiagnosticCode, path: readonly string[], message: string, help: string): Diagnostic {
+  return warningAt(code, rule.place(path), message, { path: rule.path(path), help: [help] });
 }
 
 function quoted(patterns: readonly { source: string }[]): string {

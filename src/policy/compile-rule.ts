@@ -1,4 +1,5 @@
-import type { Diagnostic } from "../base/diagnostics.ts";
+import { errorAt, warningAt, type DiagnosticCode } from "../base/diagnostic-codes.ts";
+import type { Diagnostic, Place } from "../base/diagnostics.ts";
 import { parseDuration, parseRate } from "../base/durations.ts";
 import { compileGlob, type Glob } from "../base/glob.ts";
 import { deepFreeze } from "../base/json.ts";
@@ -26,35 +27,35 @@ export interface CompiledRule {
   readonly limit: LimitRef | null;
   readonly timeoutMs: number | null;
   /** Where a key of the rule stands in its file. */
-  readonly place: (path: KeyPath) => Diagnostic["place"];
+  readonly place: (path: KeyPath) => Place;
   readonly path: (path: KeyPath) => string;
 }
 
 /** Compiles one rule of a file; the findings have their places. */
 export function compileRule(config: PolicyRuleConfig, index: number, file: Loaded<PolicyConfig>): { rule: CompiledRule; diagnostics: Diagnostic[] } {
   const diagnostics: Diagnostic[] = [];
-  const place = (path: KeyPath): Diagnostic["place"] => file.place(["rules", index, ...path]);
+  const place = (path: KeyPath): Place => file.place(["rules", index, ...path]);
   const dotted = (path: KeyPath): string => ["rules", index, ...path].join(".");
-  const report = (severity: Diagnostic["severity"], code: string, path: KeyPath, message: string, help: string): void => {
-    diagnostics.push({ code, severity, message, place: place(path), path: dotted(path), help: [help] });
+  const fault = (code: DiagnosticCode, path: KeyPath, message: string, help: string): void => {
+    diagnostics.push(errorAt(code, place(path), message, { path: dotted(path), help: [help] }));
   };
 
   const limits = config.limits;
   const rate = limits?.rate === undefined ? null : (parseRate(limits.rate) ?? undefined);
-  if (rate === undefined) report("error", "bad-rate", ["limits", "rate"], `rule "${config.id}": "${limits?.rate}" is not a rate`, "write a count and a time, such as 10/min, 5/s or 3/10s");
+  if (rate === undefined) fault("bad-unit", ["limits", "rate"], `rule "${config.id}": "${limits?.rate}" is not a rate`, "write a count and a time, such as 10/min, 5/s or 3/10s");
   const timeout = limits?.timeout === undefined ? null : (parseDuration(limits.timeout) ?? undefined);
-  if (timeout === undefined) report("error", "bad-duration", ["limits", "timeout"], `rule "${config.id}": "${limits?.timeout}" is not a duration`, "write a number of seconds, or a text such as 250ms, 10s, 5m");
+  if (timeout === undefined) fault("bad-unit", ["limits", "timeout"], `rule "${config.id}": "${limits?.timeout}" is not a duration`, "write a number of seconds, or a text such as 250ms, 10s, 5m");
   const bounded = limits !== undefined && (limits.rate !== undefined || limits.concurrent !== undefined || limits.timeout !== undefined);
   if (config.action === undefined && config.risk === undefined && !bounded) {
-    report("error", "rule-does-nothing", [], `rule "${config.id}" has no action, no risk and no limits, so it decides nothing`, "add action: allow, ask or deny; or risk: …; or limits: { rate: … }");
+    fault("rule-does-nothing", [], `rule "${config.id}" has no action, no risk and no limits, so it decides nothing`, "add action: allow, ask or deny; or risk: …; or limits: { rate: … }");
   }
 
   const args: ArgumentTest[] = [];
   for (const [path, matcher] of Object.entries(config.args ?? {})) {
     const compiled = compileArgumentTest(path, matcher);
     args.push(compiled.test);
-    for (const fault of compiled.faults) {
-      report("error", fault.code, ["args", path, fault.key], `rule "${config.id}": the pattern for "${path}" cannot be used: ${fault.reason}`, "patterns run in linear time: no lookaround, no back-references, no large nested counts");
+    for (const bad of compiled.faults) {
+      fault(bad.code, ["args", path, bad.key], `rule "${config.id}": the pattern for "${path}" cannot be used: ${bad.reason}`, "patterns run in linear time: no lookaround, no back-references, no large nested counts");
     }
   }
 
@@ -79,7 +80,12 @@ export function compileRule(config: PolicyRuleConfig, index: number, file: Loade
     path: dotted,
   };
   if (rule.action === "allow" && rule.args.length === 0 && everything(rule.apps) && everything(rule.names.tool) && everything(rule.clients)) {
-    report("warning", "rule-too-wide", [], `rule "${config.id}" allows every tool of every app${rule.risk === "critical" ? ", critical ones too" : ""}`, "name apps or tools, or leave such calls to the risk table");
+    diagnostics.push(
+      warningAt("rule-too-wide", place([]), `rule "${config.id}" allows every tool of every app${rule.risk === "critical" ? ", critical ones too" : ""}`, {
+        path: dotted([]),
+        help: ["name apps or tools, or leave such calls to the risk table"],
+      }),
+    );
   }
   return { rule: Object.freeze(rule), diagnostics };
 }

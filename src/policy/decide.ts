@@ -9,7 +9,8 @@ import type { Action, CallContext, Decision, LimitRef, Subject } from "./types.t
 /**
  * The one decision of the kit, for lists, calls, reads, prompts, exports, gateway and library alike (contracts 5). Pure, and
  * independent of the order of rules: deny beats ask beats allow beats the risk table. `marked`: the session has heard a data-flow source.
- * With `args: null` (a listing) it denies only what no arguments could make callable. Never throws: a fault in evaluation denies.
+ * With `args: null` or an empty client (a listing) it denies only what no
+ * arguments and no client could make callable. Never throws: a fault in evaluation denies.
  */
 export function decide(rules: PolicyRules, subject: Subject, call: CallContext, marked: boolean): Decision {
   if (rules.refusal !== null) return refusal(`no policy is loaded, so nothing may be called: ${rules.refusal}`);
@@ -20,16 +21,15 @@ export function decide(rules: PolicyRules, subject: Subject, call: CallContext, 
   }
 }
 
+const ANY_CALL: CallContext = { client: "", args: null };
+
 /** The risk of a subject and where it comes from. With `call`, rules for its client and arguments count too; without, only those for all. */
-export function riskOf(rules: PolicyRules, subject: Subject, call?: CallContext): { readonly risk: Risk; readonly source: string } {
-  const hits = rules
-    .candidates(subject.kind, subject.app, subject.name)
-    .filter((r) => matchesAny(r.clients, call?.client ?? "") && (call !== undefined || r.clients === null))
-    .map((rule) => ({ rule, verdict: verdictOf(rule, call?.args ?? null) }));
+export function riskOf(rules: PolicyRules, subject: Subject, call: CallContext = ANY_CALL): { readonly risk: Risk; readonly source: string } {
+  const hits = rules.candidates(subject.kind, subject.app, subject.name).map((rule) => ({ rule, verdict: verdictOf(rule, call) }));
   return riskFrom(rules, subject, hits);
 }
 
-/** A rule that fits app, name and client, and what it says of the arguments; null: it has matchers and the arguments are not known yet. */
+/** A rule that fits app and name, and what it says of client and arguments; null: that depends on what is not known yet. */
 interface Hit {
   readonly rule: CompiledRule;
   readonly verdict: Verdict | null;
@@ -38,8 +38,7 @@ interface Hit {
 function judge(rules: PolicyRules, subject: Subject, call: CallContext): Decision {
   const hits: Hit[] = [];
   for (const rule of rules.candidates(subject.kind, subject.app, subject.name)) {
-    if (!matchesAny(rule.clients, call.client)) continue;
-    const verdict = verdictOf(rule, call.args);
+    const verdict = verdictOf(rule, call);
     if (verdict !== "no") hits.push({ rule, verdict });
   }
   const { risk, source } = riskFrom(rules, subject, hits);
@@ -65,7 +64,7 @@ function judge(rules: PolicyRules, subject: Subject, call: CallContext): Decisio
   if (allow) return by("allow", allow);
   if (row.action === "deny") {
     const perhaps = hits.find((h) => h.verdict === null && couldLoosen(h.rule, risk));
-    if (perhaps) return by("ask", perhaps, ", depending on the arguments");
+    if (perhaps) return by("ask", perhaps, ", depending on caller or arguments");
   }
   return { ...base, action: row.action, rule: null, reason: tableReason(rules, risk, source, hits) };
 }
@@ -76,15 +75,19 @@ function couldLoosen(rule: CompiledRule, risk: Risk): boolean {
   return rule.action !== null && rule.action !== "deny" && (risk !== "critical" || rule.risk === "critical");
 }
 
-/** The verdict of all matchers of a rule together: `yes` when all do, `no` when one says no. A rule without matchers says yes. */
-function verdictOf(rule: CompiledRule, args: CallContext["args"]): Verdict | null {
-  if (rule.args.length === 0) return "yes";
-  if (args === null) return null;
-  let verdict: Verdict = "yes";
+/** The verdict of client and all matchers of a rule together: `yes` when all do, `no` when one says no, null when that is not known yet. */
+function verdictOf(rule: CompiledRule, call: CallContext): Verdict | null {
+  let verdict: Verdict | null = "yes";
+  if (!matchesAny(rule.clients, call.client)) {
+    if (call.client !== "") return "no";
+    verdict = null;
+  }
+  if (rule.args.length === 0) return verdict;
+  if (call.args === null) return null;
   for (const test of rule.args) {
-    const one = test.judge(args);
+    const one = test.judge(call.args);
     if (one === "no") return "no";
-    if (one === "unclear") verdict = "unclear";
+    if (one === "unclear" && verdict !== null) verdict = "unclear";
   }
   return verdict;
 }

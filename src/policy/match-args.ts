@@ -11,12 +11,19 @@ export interface ArgumentTest {
   judge(args: JsonObject): Verdict;
 }
 
+/** A matcher key whose pattern cannot be used. */
+export interface PatternFault {
+  readonly key: string;
+  readonly reason: string;
+  readonly code: "bad-pattern" | "pattern-too-large";
+}
+
 /** Longest regular expression that a rule may have, in characters. */
 const MAX_PATTERN = 1000;
 
 /** Compiles one `args` entry; `faults` name the matcher keys that cannot be used, and why. */
-export function compileArgumentTest(path: string, matcher: ArgumentMatcher): { readonly test: ArgumentTest; readonly faults: readonly { key: string; reason: string; code: string }[] } {
-  const faults: { key: string; reason: string; code: string }[] = [];
+export function compileArgumentTest(path: string, matcher: ArgumentMatcher): { readonly test: ArgumentTest; readonly faults: readonly PatternFault[] } {
+  const faults: PatternFault[] = [];
   const conditions: Condition[] = [];
   if (Object.hasOwn(matcher, "equals")) conditions.push(oneOf([matcher.equals as Json]));
   if (matcher.one_of !== undefined) conditions.push(oneOf(matcher.one_of as Json[]));

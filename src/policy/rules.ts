@@ -1,3 +1,4 @@
+import { errorAt, warningAt, type DiagnosticCode } from "../base/diagnostic-codes.ts";
 import type { Diagnostic } from "../base/diagnostics.ts";
 import { parseDuration } from "../base/durations.ts";
 import { digest } from "../base/json.ts";
@@ -57,16 +58,17 @@ export function DENY_ALL(reason: string): PolicyRules {
 export function compilePolicy(files: readonly Loaded<PolicyConfig>[]): PolicyResult {
   const diagnostics: Diagnostic[] = [];
   const rules: CompiledRule[] = [];
-  const seen = new Map<string, { file: Loaded<PolicyConfig>; path: (string | number)[] }>();
+  const seen = new Map<string, Spot>();
   for (const file of files) {
     if (file.value.rules?.length === 0) diagnostics.push(emptyRules(file));
     for (const [i, config] of (file.value.rules ?? []).entries()) {
+      const spot: Spot = { file, path: ["rules", i, "id"] };
       const first = seen.get(config.id);
       if (first) {
-        diagnostics.push(duplicate("duplicate-rule", `rule id "${config.id}" is used twice`, "give each rule an id of its own: decisions, limits and the audit log name rules by id", file, ["rules", i, "id"], first));
+        diagnostics.push(duplicate("duplicate-rule", `rule id "${config.id}" is used twice`, "give each rule an id of its own: decisions, limits and the audit log name rules by id", spot, first));
         continue;
       }
-      seen.set(config.id, { file, path: ["rules", i, "id"] });
+      seen.set(config.id, spot);
       const compiled = compileRule(config, i, file);
       diagnostics.push(...compiled.diagnostics);
       rules.push(compiled.rule);
@@ -75,7 +77,7 @@ export function compilePolicy(files: readonly Loaded<PolicyConfig>[]): PolicyRes
   const section = <K extends "risk_actions" | "default_risk" | "data_flow" | "approvals">(key: K): PolicyConfig[K] | undefined => {
     const holders = files.filter((f) => f.value[key] !== undefined);
     for (const later of holders.slice(1)) {
-      diagnostics.push(duplicate("duplicate-setting", `${key} stands in more than one policy file`, "keep it in one file only; rules may stand in any", later, [key], { file: holders[0]!, path: [key] }));
+      diagnostics.push(duplicate("duplicate-setting", `${key} stands in more than one policy file`, "keep it in one file only; rules may stand in any", { file: later, path: [key] }, { file: holders[0]!, path: [key] }));
     }
     return holders[0]?.value[key];
   };
@@ -115,24 +117,21 @@ function assemble(parts: Partial<Omit<PolicyRules, "revision" | "candidates">>):
 }
 
 function emptyRules(file: Loaded<PolicyConfig>): Diagnostic {
-  return {
-    code: "empty-rules",
-    severity: "warning",
-    message: "this policy file has an empty list of rules",
-    place: file.place(["rules"]),
+  return warningAt("empty-rules", file.place(["rules"]), "this policy file has an empty list of rules", {
     path: "rules",
     help: ["without a matching rule the risk table decides: low and medium are allowed, high is asked, critical is denied, unless risk_actions says otherwise", "take the empty list out, or add rules"],
-  };
+  });
 }
 
-function duplicate(code: string, message: string, help: string, file: Loaded<PolicyConfig>, path: (string | number)[], first: { file: Loaded<PolicyConfig>; path: (string | number)[] }): Diagnostic {
-  return {
-    code,
-    severity: "error",
-    message,
-    place: file.place(path),
-    path: path.join("."),
+interface Spot {
+  readonly file: Loaded<PolicyConfig>;
+  readonly path: readonly (string | number)[];
+}
+
+function duplicate(code: DiagnosticCode, message: string, help: string, second: Spot, first: Spot): Diagnostic {
+  return errorAt(code, second.file.place(second.path), message, {
+    path: second.path.join("."),
     help: [help],
     related: [{ place: first.file.place(first.path), message: "it stands here first" }],
-  };
+  });
 }

@@ -26,7 +26,7 @@ export interface Subject {
   readonly destructiveHint: boolean;
 }
 
-/** A call of a subject: who, and with what. `args` null: not known yet (listing); then rules with `args` do not allow, and may deny or ask later. */
+/** A call of a subject: who (empty: any caller, as in the catalogue), and with what. `args` null: not known yet (listing); then rules with `args` do not allow, and may deny or ask later. */
 export interface CallContext {
   readonly client: string;
   readonly args: JsonObject | null;
