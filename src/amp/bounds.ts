@@ -1,10 +1,10 @@
-import { byteLength, isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
+import { byteLength, setOwn, type Json, type JsonObject } from "../base/json.ts";
 import { escapeInvisible, truncate } from "../base/text.ts";
 
 /** Longest summary, in characters (contracts 7). */
 export const MAX_SUMMARY = 500;
-/** Longest session id and idempotency key, in characters. */
-export const MAX_NAME = 500;
+/** Longest session id, in characters. */
+export const MAX_SESSION = 500;
 /** Longest event type, in characters. */
 export const MAX_TYPE = 200;
 const MAX_DEPTH = 64;
@@ -24,12 +24,11 @@ export function boundType(text: string): string {
 }
 
 /**
- * An event's data as an object of at most `maxBytes` of JSON. What is no object becomes `{ value }`; the largest members are cut
- * first, and `cut` then names them with their size in bytes. Nesting over 64 levels is cut too.
+ * An event's data in at most `maxBytes` of JSON: the largest members are cut first, and `cut` then names them with their size in
+ * bytes. Nesting over 64 levels is cut too.
  */
-export function boundData(value: Json, maxBytes: number): JsonObject {
-  const shallow = boundDepth(value, 0);
-  const data: JsonObject = isObject(shallow) ? shallow : { value: shallow };
+export function boundData(value: JsonObject, maxBytes: number): JsonObject {
+  const data = boundDepth(value, 0) as JsonObject;
   if (byteLength(JSON.stringify(data)) <= maxBytes) return data;
   return cutLargest(data, maxBytes);
 }

@@ -1,13 +1,12 @@
 import type { Rate } from "../base/durations.ts";
-import type { JsonObject } from "../base/json.ts";
-import { truncate } from "../base/text.ts";
-import { boundData, boundSummary, boundType, MAX_NAME } from "./bounds.ts";
+import { isObject, type Json, type JsonObject } from "../base/json.ts";
+import { boundType } from "./bounds.ts";
 import type { EmitTemplate, SignalRule, SignalRules } from "./mapping.ts";
 import { isReservedType } from "./reserved.ts";
 import { lookup, render, renderData, renderText, startsDynamic } from "./template.ts";
 import type { AmpMethod, Priority, Signal } from "./types.ts";
 
-/** An event that a rule made of a signal, before it gets an id and a time. */
+/** An event that a rule made of a signal. It gets an id and a time, and is masked and bounded, when it is sealed. */
 export interface MappedEvent {
   readonly type: string;
   readonly method: AmpMethod;
@@ -33,11 +32,7 @@ export interface MapEnv {
   /** 0 ≤ x < 1, for `sample`. */
   readonly random: () => number;
   readonly counters: SignalCounters;
-  /** Largest `data` in bytes of JSON (`limits.message_bytes`); default 256 KiB. */
-  readonly maxDataBytes?: number;
 }
-
-const DEFAULT_DATA_BYTES = 256 * 1024;
 
 const METHOD_OF: Readonly<Record<Signal["kind"], AmpMethod>> = {
   lifecycle: "mcp.lifecycle",
@@ -61,7 +56,7 @@ export function mapSignal(rules: SignalRules, signal: Signal, env: MapEnv): Mapp
     if (rule.emit === null) continue;
     if (rule.sample !== null && env.random() >= rule.sample) continue;
     if (rule.atMost !== null && !underRate(rule.id, rule.atMost, env)) continue;
-    events.push(emit(rule, rule.emit, signal, env));
+    events.push(emit(rule, rule.emit, signal));
   }
   return events;
 }
@@ -88,7 +83,7 @@ export function failedCondition(rule: SignalRule, signal: Signal): string | null
   return null;
 }
 
-function emit(rule: SignalRule, template: EmitTemplate, signal: Signal, env: MapEnv): MappedEvent {
+function emit(rule: SignalRule, template: EmitTemplate, signal: Signal): MappedEvent {
   const session = template.sessionId === null ? signal.session : renderText(template.sessionId, signal);
   const summary = template.summary === null ? undefined : renderText(template.summary, signal);
   const data = template.data === null ? undefined : renderData(template.data, signal);
@@ -97,16 +92,19 @@ function emit(rule: SignalRule, template: EmitTemplate, signal: Signal, env: Map
   return {
     type: eventType(template, signal),
     method: template.method ?? METHOD_OF[signal.kind],
-    ...(session === undefined ? {} : { session_id: truncate(session, MAX_NAME) }),
-    ...(summary === undefined ? {} : { summary: boundSummary(summary) }),
-    ...(data === undefined || data === null ? {} : { data: boundData(data, env.maxDataBytes ?? DEFAULT_DATA_BYTES) }),
+    ...(session === undefined ? {} : { session_id: session }),
+    ...(summary === undefined ? {} : { summary }),
+    ...(data === undefined || data === null ? {} : { data: asObject(data) }),
     ...(template.expiresInMs === null ? {} : { expiresInMs: template.expiresInMs }),
     ...(typeof expireAt === "string" && expireAt !== "" ? { expireAt } : {}),
-    // Not cut: two keys that differ late must not become one event.
     ...(key === undefined ? {} : { idempotency_key: key }),
     priority: rule.priority,
     rule: rule.id,
   };
+}
+
+function asObject(value: Json): JsonObject {
+  return isObject(value) ? (value as JsonObject) : { value };
 }
 
 /** A type that a server's own words begin must not pass for one of the host's: it gets `app.` in front. */

@@ -1,0 +1,27 @@
+import { isObject, type Json, type JsonObject } from "../base/json.ts";
+import { readAuroraEvent } from "./aurora-event.ts";
+import type { Signal } from "./types.ts";
+
+/** Where a signal comes from. */
+export interface SignalSource {
+  readonly app: string;
+  readonly instance: string | null;
+}
+
+/** Params of any shape as the object that a signal has: an object as it is, nothing as `{}`, anything else under `value`. */
+export function signalParams(params: unknown): JsonObject {
+  if (params === undefined || params === null) return {};
+  return isObject(params) ? (params as JsonObject) : { value: params as Json };
+}
+
+/**
+ * The signal of a server's notification: an Aurora-native event where it is one, else the notification itself. `refused` says why an
+ * Aurora-native event was not taken; such an event becomes no other signal.
+ */
+export function signalOfNotification(source: SignalSource, method: string, params: unknown): { readonly signal: Signal } | { readonly refused: string } {
+  const event = readAuroraEvent(method, params);
+  if (event === null) return { signal: { kind: "notification", ...source, method, params: signalParams(params) } };
+  if (!event.ok) return { refused: event.reason };
+  const session = event.event["session_id"];
+  return { signal: { kind: "event", ...source, method: "aurora/event", params: event.event, ...(typeof session === "string" ? { session } : {}) } };
+}
