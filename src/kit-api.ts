@@ -1,8 +1,10 @@
 export type { GatewayPlan } from "./plan/types.ts";
+export type { Logger } from "./runtime/ports.ts";
 import type { DiagnosticJson } from "./base/diagnostics.ts";
 import type { ErrorBody, Outcome } from "./base/errors.ts";
 import type { Json, JsonObject } from "./base/json.ts";
 import type { AmpEnvelope } from "./amp/types.ts";
+import type { ExportFormat } from "./llm/types.ts";
 import type { ChangeSet } from "./plan/types.ts";
 import type { RuleRef } from "./policy/types.ts";
 import type { Progress, ServerRequest } from "./runtime/ports.ts";
@@ -57,7 +59,7 @@ export interface ReadResult {
   readonly error: ErrorBody | null;
 }
 
-export type ExportFormat = "openai" | "openai-responses" | "openai-strict" | "anthropic" | "gemini" | "gemini-legacy" | "litellm" | "mcp" | "text";
+export type { ExportFormat } from "./llm/types.ts";
 
 /** Exported tool schemas. `text` is the exact file content; equal catalogues give equal bytes. */
 export interface ExportedTools {
