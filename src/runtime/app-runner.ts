@@ -1,42 +1,16 @@
-import type { Clock } from "../base/clock.ts";
 import { formatDuration } from "../base/durations.ts";
 import { messageOf } from "../base/errors.ts";
-import { digest, type JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { AppState } from "../kit-api.ts";
 import type { AppPlan } from "../plan/types.ts";
 import type { AppListing } from "../tools/types.ts";
+import { bringUp, connectionKey, openConnection, sameConnection, type AppRunnerDeps, type LeaseRequest } from "./bring-up.ts";
 import { HEALTHY_UPTIME_MS, nextRetry } from "./backoff.ts";
+import { Changes } from "./changes.ts";
 import { debounce } from "./debounce.ts";
-import { Generation, type Lease, type ServerRequestHandler } from "./generation.ts";
-import { LinkError, StartError, type CloseReason, type Connection, type ConnectionHooks, type Connector, type Logger, type ServerRequest } from "./ports.ts";
-import type { StartGate } from "./start-gate.ts";
-
-/** What an app runner tells the rest of the kit. */
-export interface AppRunnerEvents {
-  /** State, listing, plan or connection changed: look at the runner again. */
-  onChange(runner: AppRunner): void;
-  onStarted(runner: AppRunner, restarts: number): void;
-  onStopping(runner: AppRunner): void;
-  onStopped(runner: AppRunner, reason: CloseReason): void;
-  onCrashed(runner: AppRunner, reason: CloseReason): void;
-  /** The server was listed again and shows something else. */
-  onListed(runner: AppRunner, before: AppListing, after: AppListing): void;
-  onNotification(runner: AppRunner, method: string, params: JsonObject): void;
-  onProtocolError(runner: AppRunner, message: string): void;
-  onLog(runner: AppRunner, line: string, source: "stderr" | "kit"): void;
-  /** Answers a server-to-client request that no running call answers; throws to refuse. */
-  onServerRequest(runner: AppRunner, request: ServerRequest): Promise<JsonObject>;
-}
-
-/** What an app runner works with. */
-export interface AppRunnerDeps {
-  readonly connector: Connector;
-  readonly gate: StartGate;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Logger;
-  readonly events: AppRunnerEvents;
-}
+import type { Generation, Lease } from "./generation.ts";
+import { listingDigest } from "./listing-digest.ts";
+import { LinkError, StartError, type CloseReason, type Connection } from "./ports.ts";
 
 /** How often an idle server is asked whether it lives. */
 const PROBE_EVERY_MS = 30_000;
@@ -69,7 +43,7 @@ export class AppRunner {
   #wake: (() => void) | null = null;
   #nudged = false;
   #drains = new Set<Promise<void>>();
-  #waiters: (() => void)[] = [];
+  readonly #changes = new Changes();
   #loop: Promise<void> | null = null;
   #drainMs: number | null = null;
   readonly #relistSoon = debounce(() => this.#requestRelist(), 250, 2_000);
@@ -154,10 +128,11 @@ export class AppRunner {
    * Holds a connection for a call. A parked app is woken; a starting one is waited for as long as `signal` allows.
    * Rejects with a {@link LinkError} kind `closed` when the app cannot be had.
    */
-  async lease(scope: string, handler: ServerRequestHandler | undefined, signal: AbortSignal): Promise<Lease> {
+  async lease(request: LeaseRequest): Promise<Lease> {
+    const { scope, handler, signal, capabilities } = request;
     const generation = await this.#ready(signal);
     const isolated = generation.plan.isolation === "session" && scope !== "shared";
-    const connection = isolated ? await generation.session(scope, () => this.#open(generation.plan, scope, () => generation, signal)) : generation.shared;
+    const connection = isolated ? await generation.session(scope, () => openConnection(generation.plan, scope, this.#deps, () => generation, signal, capabilities)) : generation.shared;
     return generation.lease(connection, handler, signal);
   }
 
@@ -174,25 +149,9 @@ export class AppRunner {
     }
     while (!this.#current) {
       if (this.#state !== "starting") throw new LinkError("closed", `app ${this.package} is ${this.#state}${this.#reason ? `: ${this.#reason}` : ""}`);
-      await this.#changed(signal);
+      await this.#changes.next(signal, `app ${this.package} is still starting`);
     }
     return this.#current;
-  }
-
-  #changed(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const go = (): void => {
-        signal.removeEventListener("abort", stop);
-        resolve();
-      };
-      const stop = (): void => {
-        this.#waiters = this.#waiters.filter((w) => w !== go);
-        reject(new LinkError("timeout", `app ${this.package} is still starting`));
-      };
-      if (signal.aborted) return stop();
-      signal.addEventListener("abort", stop, { once: true });
-      this.#waiters.push(go);
-    });
   }
 
   async #run(): Promise<void> {
@@ -237,7 +196,7 @@ export class AppRunner {
     const overlap = old !== null && plan.handover === "overlap";
     if (!overlap) this.#set("starting", null);
     try {
-      const generation = await this.#bringUp(plan, abort.signal);
+      const generation = await bringUp(plan, this.#deps, abort.signal);
       this.#starting = null;
       if (!this.#wanted) {
         this.#watchDrain(generation.drain(0, new Error("stopped")));
@@ -252,37 +211,6 @@ export class AppRunner {
     }
   }
 
-  async #bringUp(plan: AppPlan, signal: AbortSignal): Promise<Generation> {
-    const leave = await this.#deps.gate.enter(signal);
-    try {
-      const box: { generation: Generation | null } = { generation: null };
-      const connection = await this.#open(plan, "shared", () => box.generation, signal);
-      try {
-        const listing = await connection.list({ maxTotalMs: plan.startTimeoutMs, timeoutMs: plan.startTimeoutMs, signal });
-        box.generation = new Generation(plan, connection, listing, this.#deps.clock.monotonic());
-        return box.generation;
-      } catch (error) {
-        await connection.close({ force: true });
-        throw error;
-      }
-    } finally {
-      leave();
-    }
-  }
-
-  #open(plan: AppPlan, scope: string, generation: () => Generation | null, signal: AbortSignal): Promise<Connection> {
-    const { events } = this.#deps;
-    const hooks: ConnectionHooks = {
-      onLog: (line, source) => events.onLog(this, line, source),
-      onProtocolError: (message) => events.onProtocolError(this, message),
-      onServerRequest: (request) => {
-        const handler = generation()?.handlerFor(scope);
-        return handler ? handler(request) : events.onServerRequest(this, request);
-      },
-    };
-    return this.#deps.connector.connect(plan, scope, hooks, signal);
-  }
-
   #swapIn(generation: Generation, old: Generation | null): void {
     const { events } = this.#deps;
     const before = old?.listing ?? this.#lastListing;
@@ -294,8 +222,8 @@ export class AppRunner {
     generation.shared.onNotification((method, params) => this.#onNotification(method, params));
     generation.shared.onClosed((reason) => this.#onClosed(generation, reason));
     this.#set("ready", null);
-    events.onStarted(this, this.#restarts);
-    if (before && listingDigest(before) !== listingDigest(generation.listing)) events.onListed(this, before, generation.listing);
+    events.onStarted(this.#restarts);
+    if (before && listingDigest(before) !== listingDigest(generation.listing)) events.onListed(before, generation.listing);
     if (old) this.#watchDrain(old.drain(old.plan.drainTimeoutMs, new LinkError("closed", `app ${this.package} was replaced by a new configuration`)));
     if (generation.shared.closed) this.#onClosed(generation, { planned: false, message: "closed right after the start", exitCode: null, signal: null, stderrTail: [] });
   }
@@ -324,7 +252,7 @@ export class AppRunner {
   async #rollBack(oldPlan: AppPlan, plan: AppPlan, message: string): Promise<void> {
     this.#hopeless = connectionKey(plan);
     try {
-      const generation = await this.#bringUp(oldPlan, new AbortController().signal);
+      const generation = await bringUp(oldPlan, this.#deps, new AbortController().signal);
       this.#swapIn(generation, null);
       this.#set("ready", `the changed configuration did not start: ${message}; the old one was started again`);
     } catch (error) {
@@ -351,7 +279,7 @@ export class AppRunner {
 
   #onNotification(method: string, params: JsonObject): void {
     if (method === "notifications/tools/list_changed" || method === "notifications/resources/list_changed" || method === "notifications/prompts/list_changed") this.#relistSoon.request();
-    this.#deps.events.onNotification(this, method, params);
+    this.#deps.events.onNotification(method, params);
   }
 
   #onClosed(generation: Generation, reason: CloseReason): void {
@@ -360,7 +288,7 @@ export class AppRunner {
     const healthy = this.#deps.clock.monotonic() - generation.startedAt >= HEALTHY_UPTIME_MS;
     if (healthy) this.#attempts = 0;
     this.#watchDrain(generation.drain(0, new LinkError("closed", `app ${this.package} ${reason.message}`, { sent: true })));
-    this.#deps.events.onCrashed(this, reason);
+    this.#deps.events.onCrashed(reason);
     this.#crash = reason.message;
     this.#hopeless = null;
     this.#set("backoff", reason.message);
@@ -402,11 +330,11 @@ export class AppRunner {
       generation.listing = after;
       this.#lastListing = after;
       if (this.#current === generation && listingDigest(before) !== listingDigest(after)) {
-        this.#deps.events.onListed(this, before, after);
-        this.#deps.events.onChange(this);
+        this.#deps.events.onListed(before, after);
+        this.#deps.events.onChange();
       }
     } catch (error) {
-      this.#deps.events.onProtocolError(this, `reading the catalogue again failed: ${messageOf(error)}`);
+      this.#deps.events.onProtocolError(`reading the catalogue again failed: ${messageOf(error)}`);
     }
   }
 
@@ -422,9 +350,9 @@ export class AppRunner {
     this.#lastListing = null;
     this.#set("stopping", null);
     if (generation) {
-      this.#deps.events.onStopping(this);
+      this.#deps.events.onStopping();
       await generation.drain(this.#drainMs ?? 0, new LinkError("closed", `app ${this.package} was taken out of the configuration`));
-      this.#deps.events.onStopped(this, { planned: true, message: "stopped", exitCode: null, signal: null, stderrTail: [] });
+      this.#deps.events.onStopped({ planned: true, message: "stopped", exitCode: null, signal: null, stderrTail: [] });
     }
     this.#set("stopped", null);
   }
@@ -438,25 +366,12 @@ export class AppRunner {
     const changed = state !== this.#state || reason !== this.#reason;
     this.#state = state;
     this.#reason = reason;
-    for (const waiter of this.#waiters.splice(0)) waiter();
-    if (changed || state === "ready") this.#deps.events.onChange(this);
+    this.#changes.tell();
+    if (changed || state === "ready") this.#deps.events.onChange();
   }
 
   #nudge(): void {
     this.#nudged = true;
     this.#wake?.();
   }
-}
-
-function sameConnection(a: AppPlan, b: AppPlan): boolean {
-  return a.digests.restart === b.digests.restart && a.digests.reconnect === b.digests.reconnect;
-}
-
-function connectionKey(plan: AppPlan): string {
-  return `${plan.digests.restart} ${plan.digests.reconnect}`;
-}
-
-/** Digest over everything a server shows; equal digests mean that nobody has to be told. */
-export function listingDigest(listing: AppListing): string {
-  return digest([listing.tools, listing.prompts, listing.resources, listing.templates, listing.instructions, listing.conflicts.map((c) => [c.name, [...c.digests]])], "listing");
 }

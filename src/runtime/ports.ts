@@ -120,6 +120,8 @@ export class StartError extends Error {
 
 /** What a connection tells while it lives, beside MCP notifications. */
 export interface ConnectionHooks {
+  /** MCP capabilities of the one calling client that this connection serves; granted ones among them are declared upstream. */
+  readonly clientCapabilities?: JsonObject;
   /** Answers a server-to-client request; throws to refuse. Only methods that the app's grants allow arrive. */
   readonly onServerRequest?: (request: ServerRequest) => Promise<JsonObject>;
   /** One line of the server's stderr, or a note on what it did wrong on the wire (source `kit`). Already free of control characters. */

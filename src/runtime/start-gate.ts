@@ -14,7 +14,8 @@ export function createStartGate(limit: number): StartGate {
   let inside = 0;
   const queue: (() => void)[] = [];
   const admit = (): void => {
-    while (inside < max && queue.length > 0) queue.shift()!();
+    const free = Math.max(0, max - inside);
+    for (const turn of queue.splice(0, free)) turn();
   };
   const take = (): (() => void) => {
     inside += 1;

@@ -1,0 +1,95 @@
+import type { Clock } from "../base/clock.ts";
+import type { JsonObject } from "../base/json.ts";
+import type { AppPlan } from "../plan/types.ts";
+import type { AppListing } from "../tools/types.ts";
+import { Generation, type ServerRequestHandler } from "./generation.ts";
+import type { CloseReason, Connection, ConnectionHooks, Connector, Logger, ServerRequest } from "./ports.ts";
+import type { StartGate } from "./start-gate.ts";
+
+/** What an app runner tells the rest of the kit. */
+export interface AppRunnerEvents {
+  /** State, listing, plan or connection changed: look at the runner again. */
+  onChange(): void;
+  onStarted(restarts: number): void;
+  onStopping(): void;
+  onStopped(reason: CloseReason): void;
+  onCrashed(reason: CloseReason): void;
+  /** The server was listed again and shows something else. */
+  onListed(before: AppListing, after: AppListing): void;
+  onNotification(method: string, params: JsonObject): void;
+  onProtocolError(message: string): void;
+  onLog(line: string, source: "stderr" | "kit"): void;
+  /** Answers a server-to-client request that no running call answers; throws to refuse. */
+  onServerRequest(request: ServerRequest): Promise<JsonObject>;
+}
+
+/** What an app runner works with. */
+export interface AppRunnerDeps {
+  readonly connector: Connector;
+  readonly gate: StartGate;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly events: AppRunnerEvents;
+}
+
+/** What a call needs of an app. */
+export interface LeaseRequest {
+  /** `shared`, or the id of the calling session; it gets a connection of its own where the app is isolated. */
+  readonly scope: string;
+  readonly handler: ServerRequestHandler | undefined;
+  /** MCP capabilities of the calling client, for a connection of its own. */
+  readonly capabilities: JsonObject | undefined;
+  /** Gives the wait up. */
+  readonly signal: AbortSignal;
+}
+
+/** Starts a server, lists it, and gives the new generation; rejects with a StartError. Leaves no process behind when it fails. */
+export async function bringUp(plan: AppPlan, deps: AppRunnerDeps, signal: AbortSignal): Promise<Generation> {
+  const leave = await deps.gate.enter(signal);
+  try {
+    const box: { generation: Generation | null } = { generation: null };
+    const connection = await openConnection(plan, "shared", deps, () => box.generation, signal, undefined);
+    try {
+      const listing = await connection.list({ maxTotalMs: plan.startTimeoutMs, timeoutMs: plan.startTimeoutMs, signal });
+      box.generation = new Generation(plan, connection, listing, deps.clock.monotonic());
+      return box.generation;
+    } catch (error) {
+      await connection.close({ force: true });
+      throw error;
+    }
+  } finally {
+    leave();
+  }
+}
+
+/** Opens one connection of an app. A server's request goes to the one call that runs in that scope, else to the kit. */
+export function openConnection(
+  plan: AppPlan,
+  scope: string,
+  deps: AppRunnerDeps,
+  generation: () => Generation | null,
+  signal: AbortSignal,
+  capabilities: JsonObject | undefined,
+): Promise<Connection> {
+  const hooks: ConnectionHooks = {
+    ...(capabilities === undefined ? {} : { clientCapabilities: capabilities }),
+    onLog: (line, source) => deps.events.onLog(line, source),
+    onProtocolError: (message) => deps.events.onProtocolError(message),
+    onServerRequest: (request) => {
+      const handler = scope === "shared" ? undefined : generation()?.handlerFor(scope);
+      return handler ? handler(request) : deps.events.onServerRequest(request);
+    },
+  };
+  return deps.connector.connect(plan, scope, hooks, signal);
+}
+
+/** Whether two plans of an app can use the same connection. */
+export function sameConnection(a: AppPlan, b: AppPlan): boolean {
+  return connectionKey(a) === connectionKey(b);
+}
+
+/** Names the fields of a plan that a connection depends on. */
+export function connectionKey(plan: AppPlan): string {
+  return `${plan.digests.restart} ${plan.digests.reconnect}`;
+}

@@ -1,0 +1,59 @@
+import type { Clock } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
+import { mapSignal, type MappedEvent, type SignalCounters } from "../amp/map-signal.ts";
+import type { SignalRules } from "../amp/mapping.ts";
+import type { AmpEnvelope, Signal } from "../amp/types.ts";
+import type { Inbox, Logger } from "./ports.ts";
+
+/** What the ingest works with. */
+export interface IngestDeps {
+  readonly rules: () => SignalRules;
+  readonly seal: (event: MappedEvent, source: { readonly app: string; readonly instance: string | null }) => AmpEnvelope;
+  /** Where an event goes; null drops it (receipts switched off). */
+  readonly inboxFor: (event: MappedEvent) => Inbox | null;
+  readonly maxDataBytes: () => number;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly onEnvelope: (envelope: AmpEnvelope) => void;
+  readonly log: Logger;
+}
+
+/** Turns signals into envelopes and hands them to the inbox, in the order in which they came. */
+export interface Ingest {
+  /** Resolves when every envelope of the signal is in the inbox (or was a duplicate). Never rejects: a fault is logged. */
+  emit(signal: Signal): Promise<void>;
+  /** Resolves when all that was emitted so far has been handed over. */
+  settled(): Promise<void>;
+}
+
+/** Makes an ingest. */
+export function createIngest(deps: IngestDeps): Ingest {
+  const counters: SignalCounters = new Map();
+  const open = new Set<Promise<void>>();
+  const put = async (signal: Signal, event: MappedEvent): Promise<void> => {
+    const inbox = deps.inboxFor(event);
+    if (!inbox) return;
+    const envelope = deps.seal(event, { app: signal.app, instance: signal.instance });
+    const written = inbox.put(envelope, event.priority);
+    deps.onEnvelope(envelope);
+    await written;
+  };
+  return {
+    emit(signal) {
+      const work = (async () => {
+        try {
+          const events = mapSignal(deps.rules(), signal, { nowMs: deps.clock.now(), random: deps.random, counters, maxDataBytes: deps.maxDataBytes() });
+          await Promise.all(events.map((event) => put(signal, event)));
+        } catch (error) {
+          deps.log.error({ app: signal.app, signal: signal.method, error: messageOf(error) }, "event could not be written");
+        }
+      })();
+      open.add(work);
+      void work.finally(() => open.delete(work));
+      return work;
+    },
+    async settled() {
+      await Promise.allSettled(open);
+    },
+  };
+}

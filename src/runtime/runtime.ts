@@ -1,0 +1,181 @@
+import type { Clock } from "../base/clock.ts";
+import type { JsonObject } from "../base/json.ts";
+import { EMPTY_CATALOG } from "../tools/catalog.ts";
+import type { AppListing } from "../tools/types.ts";
+import type { AppPlan, ChangeSet, Plan } from "../plan/types.ts";
+import { AppRunner } from "./app-runner.ts";
+import type { AppRunnerEvents, LeaseRequest } from "./bring-up.ts";
+import { buildCatalog, type CatalogApp, type PinCheck } from "./build-catalog.ts";
+import { debounce } from "./debounce.ts";
+import type { Lease } from "./generation.ts";
+import { LinkError, type CloseReason, type Connector, type Logger, type ServerRequest } from "./ports.ts";
+import type { AppView, Snapshot } from "./snapshot.ts";
+import { createStartGate, type StartGate } from "./start-gate.ts";
+
+/** What the runtime tells the rest of the kit; all names are packages. */
+export interface RuntimeEvents {
+  onSnapshot(snapshot: Snapshot, catalogChanged: boolean): void;
+  onAppChange(view: AppView): void;
+  onStarted(app: AppPlan, restarts: number, listing: AppListing): void;
+  onStopping(app: AppPlan): void;
+  onStopped(app: AppPlan, reason: CloseReason): void;
+  onCrashed(app: AppPlan, reason: CloseReason): void;
+  onListed(app: AppPlan, before: AppListing, after: AppListing): void;
+  onNotification(app: AppPlan, method: string, params: JsonObject): void;
+  onProtocolError(app: AppPlan, message: string): void;
+  onLog(app: AppPlan, line: string, source: "stderr" | "kit"): void;
+  onServerRequest(app: AppPlan, request: ServerRequest): Promise<JsonObject>;
+  /** Called before a listing counts, so that first-use pins can be taken. */
+  admitListing(app: AppPlan, listing: AppListing): void;
+}
+
+/** What the runtime works with. */
+export interface RuntimeDeps {
+  readonly connector: Connector;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly pins: PinCheck;
+  readonly events: RuntimeEvents;
+}
+
+/**
+ * The running graph. Holds one runner per app and the current snapshot; a plan is applied by one assignment, then every added
+ * or changed app joins by itself with one more.
+ */
+export class Runtime {
+  readonly #deps: RuntimeDeps;
+  readonly #runners = new Map<string, AppRunner>();
+  readonly #leaving = new Set<Promise<void>>();
+  readonly #gate: StartGate;
+  #snapshot: Snapshot;
+  readonly #refreshSoon = debounce(() => this.refresh(), 20, 200);
+
+  constructor(plan: Plan, deps: RuntimeDeps) {
+    this.#deps = deps;
+    this.#gate = createStartGate(plan.limits.concurrentStarts);
+    this.#snapshot = { revision: 0, plan, catalog: EMPTY_CATALOG, apps: new Map() };
+  }
+
+  /** The current snapshot; take it once per call. */
+  get snapshot(): Snapshot {
+    return this.#snapshot;
+  }
+
+  runner(app: string): AppRunner | undefined {
+    return this.#runners.get(app);
+  }
+
+  /** Makes a plan the running one: policy, exposure and removals at once, then apps start, change and stop each by itself. */
+  apply(plan: Plan, changes: ChangeSet, revision: number): void {
+    this.#gate.setLimit(plan.limits.concurrentStarts);
+    for (const name of changes.stop) this.#remove(name);
+    for (const name of [...changes.restart, ...changes.reconnect, ...changes.relist, ...changes.live]) this.#runners.get(name)?.update(plan.apps.get(name)!);
+    for (const name of changes.start) this.#add(plan.apps.get(name)!);
+    this.#publish(plan, revision, true);
+  }
+
+  /** Builds the snapshot anew after pins, policy or an app changed. */
+  refresh(): void {
+    this.#refreshSoon.cancel();
+    this.#publish(this.#snapshot.plan, this.#snapshot.revision, false);
+  }
+
+  /** Holds a connection of an app for one call; rejects with a LinkError when it cannot be had. */
+  async lease(app: string, request: LeaseRequest): Promise<Lease> {
+    const runner = this.#runners.get(app);
+    if (!runner) throw new LinkError("closed", `app ${app} is not running`);
+    return runner.lease(request);
+  }
+
+  /** A calling session has gone. */
+  endSession(scope: string): void {
+    for (const runner of this.#runners.values()) runner.endSession(scope);
+  }
+
+  /** Stops every app in parallel; `drainMs` bounds how long running calls may go on. */
+  async stop(drainMs: number): Promise<void> {
+    this.#refreshSoon.cancel();
+    await Promise.allSettled([...[...this.#runners.values()].map((runner) => runner.stop(drainMs)), ...this.#leaving]);
+  }
+
+  /** Apps that have not stopped yet. */
+  stopping(): string[] {
+    return [...this.#runners.values()].filter((r) => r.state !== "stopped").map((r) => r.package);
+  }
+
+  #add(plan: AppPlan): void {
+    const { events: out } = this.#deps;
+    const now = (): AppPlan => runner.plan;
+    const events: AppRunnerEvents = {
+      onChange: () => {
+        out.onAppChange(viewOf(runner));
+        this.#refreshSoon.request();
+      },
+      onStarted: (restarts) => {
+        out.admitListing(now(), runner.listing!);
+        this.refresh();
+        out.onStarted(now(), restarts, runner.listing!);
+      },
+      onStopping: () => out.onStopping(now()),
+      onStopped: (reason) => out.onStopped(now(), reason),
+      onCrashed: (reason) => out.onCrashed(now(), reason),
+      onListed: (before, after) => {
+        out.admitListing(now(), after);
+        this.refresh();
+        out.onListed(now(), before, after);
+      },
+      onNotification: (method, params) => out.onNotification(now(), method, params),
+      onProtocolError: (message) => out.onProtocolError(now(), message),
+      onLog: (line, source) => out.onLog(now(), line, source),
+      onServerRequest: (request) => out.onServerRequest(now(), request),
+    };
+    const runner: AppRunner = new AppRunner(plan, { ...this.#deps, gate: this.#gate, events });
+    this.#runners.set(plan.package, runner);
+    runner.start();
+  }
+
+  #remove(name: string): void {
+    const runner = this.#runners.get(name);
+    if (!runner) return;
+    this.#runners.delete(name);
+    const leaving = runner.stop();
+    this.#leaving.add(leaving);
+    void leaving.finally(() => this.#leaving.delete(leaving));
+  }
+
+  #publish(plan: Plan, revision: number, force: boolean): void {
+    const apps = new Map<string, AppView>();
+    const listed: CatalogApp[] = [];
+    for (const runner of this.#runners.values()) {
+      const view = viewOf(runner);
+      apps.set(view.package, view);
+      if (view.listing) listed.push({ plan: runner.plan, listing: view.listing, up: view.state === "ready" });
+    }
+    for (const parked of plan.parked.values()) {
+      if (apps.has(parked.package)) continue;
+      apps.set(parked.package, { package: parked.package, plan: null, state: parked.state, reason: parked.reason, pid: null, protocol: null, version: null, restarts: 0, nextAttempt: null, calls: 0, listing: null, source: parked.display });
+    }
+    const catalog = buildCatalog(listed, plan.policy, this.#deps.pins);
+    const changed = force || catalog.digest !== this.#snapshot.catalog.digest;
+    this.#snapshot = { revision, plan, catalog, apps };
+    this.#deps.events.onSnapshot(this.#snapshot, changed);
+  }
+}
+
+function viewOf(runner: AppRunner): AppView {
+  return {
+    package: runner.package,
+    plan: runner.plan,
+    state: runner.state,
+    reason: runner.reason,
+    pid: runner.connection?.pid ?? null,
+    protocol: runner.connection?.protocolVersion ?? null,
+    version: runner.connection?.serverInfo.version ?? null,
+    restarts: runner.restarts,
+    nextAttempt: runner.nextAttempt,
+    calls: runner.calls,
+    listing: runner.listing,
+    source: runner.plan.source,
+  };
+}
