@@ -1,5 +1,3 @@
-export type { GatewayPlan } from "./plan/types.ts";
-export type { Logger } from "./runtime/ports.ts";
 import type { DiagnosticJson } from "./base/diagnostics.ts";
 import type { ErrorBody, Outcome } from "./base/errors.ts";
 import type { Json, JsonObject } from "./base/json.ts";
@@ -8,7 +6,12 @@ import type { ExportFormat } from "./llm/types.ts";
 import type { ChangeSet } from "./plan/types.ts";
 import type { RuleRef } from "./policy/types.ts";
 import type { Progress, ServerRequest } from "./runtime/ports.ts";
+import type { AppState } from "./runtime/snapshot.ts";
 import type { Catalog, Risk, ToolState } from "./tools/types.ts";
+
+export type { GatewayPlan } from "./plan/types.ts";
+export type { Logger } from "./runtime/ports.ts";
+export type { AppState, ExportFormat };
 
 /** Who is calling, and within what (contracts 5, 6). */
 export interface CallOptions {
@@ -16,7 +19,7 @@ export interface CallOptions {
   readonly session?: string;
   /** Turn of the conversation; results that come after `endTurn` of it are discarded. */
   readonly turn?: string;
-  /** Name of the caller, for rules' `clients`. Default `library`. */
+  /** Name of the caller, for rules' `clients` and for its tool selection under `gateway.clients`: a tool outside it is TOOL_NOT_FOUND on every door. Default `library`. */
   readonly client?: string;
   /** Cancels the call. */
   readonly signal?: AbortSignal;
@@ -59,8 +62,6 @@ export interface ReadResult {
   readonly error: ErrorBody | null;
 }
 
-export type { ExportFormat } from "./llm/types.ts";
-
 /** Exported tool schemas. `text` is the exact file content; equal catalogues give equal bytes. */
 export interface ExportedTools {
   readonly format: ExportFormat;
@@ -72,7 +73,6 @@ export interface ExportedTools {
   readonly warnings: readonly string[];
 }
 
-export type AppState = "starting" | "ready" | "backoff" | "parked" | "failed" | "stopping" | "stopped" | "disabled" | "skipped";
 
 /** One row of `status` (contracts 10). */
 export interface AppStatus {

@@ -1,7 +1,6 @@
 import { formatDuration } from "../base/durations.ts";
 import { messageOf } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
-import type { AppState } from "../kit-api.ts";
 import type { AppPlan } from "../plan/types.ts";
 import type { AppListing } from "../tools/types.ts";
 import { bringUp, connectionKey, openConnection, sameConnection, type AppRunnerDeps, type LeaseRequest } from "./bring-up.ts";
@@ -10,6 +9,7 @@ import { Changes } from "./changes.ts";
 import { debounce } from "./debounce.ts";
 import type { Generation, Lease } from "./generation.ts";
 import { listingDigest } from "./listing-digest.ts";
+import type { AppState } from "./snapshot.ts";
 import { LinkError, StartError, type CloseReason, type Connection } from "./ports.ts";
 
 /** How often an idle server is asked whether it lives. */

@@ -11,7 +11,6 @@ export interface IngestDeps {
   readonly seal: (event: MappedEvent, source: { readonly app: string; readonly instance: string | null }) => AmpEnvelope;
   /** Where an event goes; null drops it (receipts switched off). */
   readonly inboxFor: (event: MappedEvent) => Inbox | null;
-  readonly maxDataBytes: () => number;
   readonly clock: Clock;
   readonly random: () => number;
   readonly onEnvelope: (envelope: AmpEnvelope) => void;
@@ -42,7 +41,7 @@ export function createIngest(deps: IngestDeps): Ingest {
     emit(signal) {
       const work = (async () => {
         try {
-          const events = mapSignal(deps.rules(), signal, { nowMs: deps.clock.now(), random: deps.random, counters, maxDataBytes: deps.maxDataBytes() });
+          const events = mapSignal(deps.rules(), signal, { nowMs: deps.clock.now(), random: deps.random, counters });
           await Promise.all(events.map((event) => put(signal, event)));
         } catch (error) {
           deps.log.error({ app: signal.app, signal: signal.method, error: messageOf(error) }, "event could not be written");

@@ -1,6 +1,8 @@
-import type { AppState } from "../kit-api.ts";
 import type { AppPlan, Plan } from "../plan/types.ts";
 import type { AppListing, Catalog } from "../tools/types.ts";
+
+/** Where an app stands (contracts 3); `reason` beside it says why. */
+export type AppState = "starting" | "ready" | "backoff" | "parked" | "failed" | "stopping" | "stopped" | "disabled" | "skipped";
 
 /** One app as it stands at this moment; a print-out of its runner. */
 export interface AppView {

@@ -1,0 +1,54 @@
+import { messageOf } from "../base/errors.ts";
+import type { ExportedTools } from "../kit-api.ts";
+import { writeFileAtomic } from "../files/atomic-write.ts";
+import type { ExportPlan } from "../plan/types.ts";
+import type { Logger } from "../runtime/ports.ts";
+
+/** One export file as it stands on the disk. */
+export interface ExportState {
+  readonly format: string;
+  readonly file: string;
+  readonly tools: number;
+}
+
+/** Keeps the export files equal to the catalogue. */
+export interface ExportFiles {
+  /** Writes what changed; one write at a time, the newest content wins. Never rejects: a fault is logged and tried again at the next change. */
+  update(exports: readonly ExportPlan[], make: (entry: ExportPlan) => ExportedTools): Promise<void>;
+  state(): readonly ExportState[];
+}
+
+/** Makes the writer. `onWrite` hears of every file before it is written, so that a watcher can tell its own writes. */
+export function createExportFiles(log: Logger, onWrite: (file: string, text: string) => void = () => undefined): ExportFiles {
+  const written = new Map<string, string>();
+  let states: readonly ExportState[] = [];
+  let chain = Promise.resolve();
+  const write = async (entry: ExportPlan, made: ExportedTools): Promise<void> => {
+    for (const warning of made.warnings) log.warn({ export: entry.file }, warning);
+    if (written.get(entry.file) === made.text) return;
+    onWrite(entry.file, made.text);
+    await writeFileAtomic(entry.file, made.text, { mode: 0o644 });
+    written.set(entry.file, made.text);
+    log.debug({ export: entry.file, tools: made.tools.length }, "tool schemas written");
+  };
+  return {
+    update(exports, make) {
+      chain = chain.then(async () => {
+        const next: ExportState[] = [];
+        for (const entry of exports) {
+          try {
+            const made = make(entry);
+            await write(entry, made);
+            next.push({ format: entry.format, file: entry.file, tools: made.tools.length });
+          } catch (error) {
+            written.delete(entry.file);
+            log.error({ export: entry.file, error: messageOf(error) }, "tool schemas could not be written");
+          }
+        }
+        states = next;
+      });
+      return chain;
+    },
+    state: () => states,
+  };
+}
