@@ -1,0 +1,235 @@
+import type { Clock } from "../base/clock.ts";
+import { KitError } from "../base/errors.ts";
+import { deepFreeze, digest, type JsonObject } from "../base/json.ts";
+import type { RuleRef } from "../policy/types.ts";
+import type { Journal } from "../runtime/ports.ts";
+import type { Risk } from "../tools/types.ts";
+
+/** What an approval is for. All of it is bound: another tool, pin, argument, caller or conversation needs another approval. */
+export interface ApprovalBinding {
+  readonly app: string;
+  readonly tool: string;
+  readonly pin: string;
+  readonly args: JsonObject;
+  readonly client: string;
+  readonly session: string;
+}
+
+/** A wish for an approval, with what the person who decides should know. */
+export interface ApprovalRequest extends ApprovalBinding {
+  /** Name of the tool as people see it. */
+  readonly full: string;
+  readonly risk: Risk;
+  readonly reason: string;
+  readonly rule: RuleRef | null;
+  readonly expiresMs: number;
+  readonly fourEyes: boolean;
+}
+
+export type ApprovalState = "pending" | "approved" | "denied" | "expired" | "used";
+
+/** An approval as it stands. Times are wall clock milliseconds. */
+export interface Approval extends Omit<ApprovalRequest, "expiresMs"> {
+  readonly id: string;
+  readonly binding: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly state: ApprovalState;
+  readonly approvedBy: readonly string[];
+  readonly deniedBy: string | null;
+  /** What the person wrote with the decision. */
+  readonly note: string | null;
+}
+
+/** One line of the journal of approvals. The file holds arguments as they are and so is for its owner only (mode 0600). */
+export type ApprovalRecord =
+  | { readonly kind: "asked"; readonly approval: Approval }
+  | { readonly kind: "decided"; readonly id: string; readonly decision: "approve" | "deny"; readonly by: string; readonly note: string | null; readonly at: number }
+  | { readonly kind: "used"; readonly id: string; readonly at: number };
+
+/** The queue of calls that wait for a person (contracts 5). */
+export interface Approvals {
+  /** Asks for an approval; resolves when it is on the disk. The same wish, still pending, gives the same approval. Throws RATE_LIMITED when too many wait. */
+  request(wish: ApprovalRequest): Promise<Approval>;
+  /** Resolves once it is no longer pending, or after `ms`, or when the signal fires; gives the approval as it stands then. */
+  waitFor(id: string, ms: number, signal?: AbortSignal): Promise<Approval>;
+  /** A person's decision; for the operator role only. With four eyes two different people must approve, none of them the caller. Throws when the id is unknown or no longer open. */
+  decide(id: string, decision: "approve" | "deny", by: string, note?: string): Promise<Approval>;
+  /** Uses an approval up, once, for exactly the call it was given for; the stored `args` are what must run. Throws APPROVAL_REQUIRED, _DENIED or _EXPIRED. */
+  consume(id: string, call: ApprovalBinding): Promise<Approval>;
+  get(id: string): Approval | undefined;
+  /** Pending ones, oldest first; with `all` the closed ones too, as far as they are still kept. */
+  list(all?: boolean): Approval[];
+  /** Ends what is past its time and tells `onChange`; call it now and then. */
+  sweep(): void;
+}
+
+/** What the queue needs from outside. `onChange` hears of every new state, after it is on the disk. */
+export interface ApprovalsOptions {
+  readonly journal: Journal<ApprovalRecord>;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  readonly onChange?: (approval: Approval) => void;
+}
+
+const MAX_PENDING = 1000;
+/** Closed approvals are kept this long for `approvals list --all`. */
+const KEEP_CLOSED_MS = 86_400_000;
+const MAX_KEPT = 5000;
+
+/** The hash an approval is bound to: app, tool, pin, canonical arguments, client and session. Order of keys does not matter, every value does. */
+export function bindingOf(call: ApprovalBinding): string {
+  const { app, tool, pin, args, client, session } = call;
+  return digest({ app, tool, pin, args, client, session }, "approval");
+}
+
+/** Opens the queue with what its journal holds; approvals survive a restart, used ones stay used. */
+export async function openApprovals(options: ApprovalsOptions): Promise<Approvals> {
+  const { journal, clock, newId } = options;
+  const approvals = new Map<string, Approval>();
+  const waiters = new Map<string, Set<() => void>>();
+
+  const set = (next: Approval): Approval => {
+    approvals.set(next.id, deepFreeze(next));
+    return next;
+  };
+  const announce = (next: Approval): Approval => {
+    set(next);
+    if (next.state !== "pending") for (const wake of waiters.get(next.id) ?? []) wake();
+    options.onChange?.(next);
+    return next;
+  };
+  const current = (id: string): Approval | undefined => {
+    const found = approvals.get(id);
+    if (!found || (found.state !== "pending" && found.state !== "approved") || clock.now() < found.expiresAt) return found;
+    return announce({ ...found, state: "expired" });
+  };
+  const mustHave = (id: string): Approval => {
+    const found = current(id);
+    if (!found) throw new KitError("APPROVAL_EXPIRED", `there is no approval ${id}: it never was, or it is long over; call again without it`);
+    return found;
+  };
+  const prune = (): void => {
+    const closed = [...approvals.values()].filter((a) => a.state !== "pending" && a.state !== "approved");
+    const tooMany = approvals.size - MAX_KEPT;
+    for (const [i, a] of closed.entries()) if (i < tooMany || clock.now() - a.expiresAt > KEEP_CLOSED_MS) approvals.delete(a.id);
+  };
+
+  for (const record of await journal.read()) {
+    if (record.kind === "asked") {
+      set(record.approval);
+      continue;
+    }
+    const found = approvals.get(record.id);
+    if (found) set(record.kind === "used" ? { ...found, state: "used" } : decided(found, record));
+  }
+  prune();
+  await journal.rewrite(snapshot(approvals));
+  let written = approvals.size;
+
+  /** Every change runs in turn: checked, written, then in force. So an approval is used once, whoever asks at the same moment. */
+  let chain: Promise<unknown> = Promise.resolve();
+  const inTurn = <R>(step: () => Promise<R>): Promise<R> => {
+    const result = chain.then(step);
+    chain = result.catch(() => {});
+    return result;
+  };
+  const commit = async (record: ApprovalRecord, next: Approval): Promise<Approval> => {
+    await journal.append(record, true);
+    const result = announce(next);
+    written += 1;
+    if (written > 2 * MAX_KEPT) {
+      prune();
+      await journal.rewrite(snapshot(approvals)).catch(() => {});
+      written = approvals.size;
+    }
+    return result;
+  };
+
+  const queue: Approvals = {
+    request: (wish) =>
+      inTurn(async () => {
+        const { expiresMs, ...rest } = wish;
+        const binding = bindingOf(wish);
+        queue.sweep();
+        const pending = [...approvals.values()].filter((a) => a.state === "pending");
+        const same = pending.find((a) => a.binding === binding);
+        if (same) return same;
+        if (pending.length >= MAX_PENDING) throw new KitError("RATE_LIMITED", `${MAX_PENDING} calls already wait for approval`);
+        const now = clock.now();
+        // A copy, so that nothing the caller does to its object later changes what runs.
+        const copy = structuredClone(rest);
+        const approval: Approval = { ...copy, id: newId(), binding, createdAt: now, expiresAt: now + expiresMs, state: "pending", approvedBy: [], deniedBy: null, note: null };
+        return commit({ kind: "asked", approval }, approval);
+      }),
+
+    waitFor: (id, ms, signal) =>
+      new Promise((resolve, reject) => {
+        try {
+          const found = mustHave(id);
+          const left = Math.min(ms, found.expiresAt - clock.now());
+          if (found.state !== "pending" || left <= 0 || signal?.aborted === true) return resolve(found);
+          const wake = (): void => {
+            clearTimeout(timer);
+            signal?.removeEventListener("abort", wake);
+            waiters.get(id)?.delete(wake);
+            if (waiters.get(id)?.size === 0) waiters.delete(id);
+            resolve(current(id) ?? found);
+          };
+          const timer = setTimeout(wake, left);
+          signal?.addEventListener("abort", wake, { once: true });
+          const others = waiters.get(id);
+          if (others) others.add(wake);
+          else waiters.set(id, new Set([wake]));
+        } catch (error) {
+          reject(error as Error);
+        }
+      }),
+
+    decide: (id, decision, by, note) =>
+      inTurn(async () => {
+        const found = mustHave(id);
+        if (found.state === "expired") throw new KitError("APPROVAL_EXPIRED", `approval ${id} has expired; the caller has to ask again`);
+        if (found.state !== "pending") throw new KitError("INVALID_ARGUMENTS", `approval ${id} is already ${found.state}`);
+        if (decision === "approve" && found.fourEyes) {
+          if (by === found.client) throw new KitError("APPROVAL_DENIED", `approval ${id} needs four eyes: ${by} made the call and cannot approve it`);
+          if (found.approvedBy.includes(by)) throw new KitError("APPROVAL_REQUIRED", `approval ${id} needs four eyes: ${by} has approved it already, another person must too`);
+        }
+        const record = { kind: "decided" as const, id, decision, by, note: note ?? null, at: clock.now() };
+        return commit(record, decided(found, record));
+      }),
+
+    consume: (id, call) =>
+      inTurn(async () => {
+        const found = mustHave(id);
+        // A stranger's id tells nothing about the call it belongs to.
+        if (found.binding !== bindingOf(call)) throw new KitError("APPROVAL_REQUIRED", `approval ${id} was given for another call: it holds only for the same tool, arguments, caller and session; call again without it`);
+        if (found.state === "pending") throw new KitError("APPROVAL_REQUIRED", `approval ${id} still waits for a person`, { details: { approval_id: id } });
+        if (found.state === "denied") throw new KitError("APPROVAL_DENIED", `the call was refused by ${found.deniedBy ?? "a person"}${found.note ? `: ${found.note}` : ""}`, { details: { approval_id: id } });
+        if (found.state === "expired") throw new KitError("APPROVAL_EXPIRED", `approval ${id} has expired; call again without it`, { details: { approval_id: id } });
+        if (found.state === "used") throw new KitError("APPROVAL_REQUIRED", `approval ${id} has been used: one approval is good for one call; call again without it`, { details: { approval_id: id } });
+        return commit({ kind: "used", id, at: clock.now() }, { ...found, state: "used" });
+      }),
+
+    get: current,
+    list(all = false) {
+      queue.sweep();
+      return [...approvals.values()].filter((a) => all || a.state === "pending").sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+    },
+    sweep() {
+      for (const id of [...approvals.keys()]) current(id);
+    },
+  };
+  return queue;
+}
+
+/** The approval after one decision; with four eyes the first yes leaves it pending. */
+function decided(approval: Approval, record: Extract<ApprovalRecord, { kind: "decided" }>): Approval {
+  if (record.decision === "deny") return { ...approval, state: "denied", deniedBy: record.by, note: record.note };
+  const approvedBy = [...approval.approvedBy, record.by];
+  return { ...approval, approvedBy, note: record.note, state: approvedBy.length >= (approval.fourEyes ? 2 : 1) ? "approved" : "pending" };
+}
+
+function snapshot(approvals: ReadonlyMap<string, Approval>): ApprovalRecord[] {
+  return [...approvals.values()].map((approval) => ({ kind: "asked", approval }));
+}
