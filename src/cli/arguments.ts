@@ -1,0 +1,51 @@
+import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
+import path from "node:path";
+import { messageOf } from "../base/errors.ts";
+import { isObject, type JsonObject } from "../base/json.ts";
+import { CliError } from "./cli-error.ts";
+import type { Context } from "./context.ts";
+
+/** The arguments of a call from `--args`: JSON text, `@file`, or `-` for stdin. Absent is `{}`. Throws a {@link CliError} for anything but a JSON object. */
+export async function readArguments(context: Context, source: string | undefined): Promise<JsonObject> {
+  if (source === undefined) return {};
+  const from = source === "-" ? "stdin" : source.startsWith("@") ? source.slice(1) : "--args";
+  const written = await readSource(context, source);
+  let value: unknown;
+  try {
+    value = JSON.parse(written);
+  } catch (error) {
+    throw new CliError(`the arguments from ${from} are not JSON: ${messageOf(error)}\n  write them as an object in single quotes: --args '{"city": "Oslo"}'`);
+  }
+  if (!isObject(value)) throw new CliError(`the arguments from ${from} must be a JSON object, such as {"city": "Oslo"}`);
+  return value as JsonObject;
+}
+
+async function readSource(context: Context, source: string): Promise<string> {
+  if (source === "-") return text(process.stdin);
+  if (!source.startsWith("@")) return source;
+  const file = path.resolve(context.cwd, source.slice(1));
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    throw new CliError(`cannot read the arguments: ${messageOf(error)}`);
+  }
+}
+
+/** `NAME=VALUE` words as a map; the value may hold more `=`. Throws a {@link CliError} for a word without `=`. */
+export function readPairs(words: readonly string[], option: string): Record<string, string> {
+  const pairs: Record<string, string> = {};
+  for (const word of words) {
+    const at = word.indexOf("=");
+    if (at <= 0) throw new CliError(`${option} ${word}: write it as NAME=VALUE`);
+    Object.defineProperty(pairs, word.slice(0, at), { value: word.slice(at + 1), enumerable: true, writable: true, configurable: true });
+  }
+  return pairs;
+}
+
+/** A whole number of an option, at least `least`. Throws a {@link CliError} otherwise. */
+export function readCount(value: string, option: string, least = 1): number {
+  const count = Number(value);
+  if (!Number.isInteger(count) || count < least) throw new CliError(`${option} ${value}: write a whole number, ${least} or more`);
+  return count;
+}

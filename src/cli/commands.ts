@@ -1,0 +1,40 @@
+import type { AnyCommandSpec } from "./command.ts";
+import { approvalsCommands } from "./commands/approvals.ts";
+import { appsNewCommand } from "./commands/apps-new.ts";
+import { appsCommands } from "./commands/apps.ts";
+import { callCommand } from "./commands/call.ts";
+import { doctorCommand } from "./commands/doctor.ts";
+import { eventsTailCommand } from "./commands/events.ts";
+import { explainCommand } from "./commands/explain.ts";
+import { exportCommand } from "./commands/export.ts";
+import { initCommand } from "./commands/init.ts";
+import { lintCommand, lockCommand } from "./commands/lock.ts";
+import { applyCommand, planCommand, reloadCommand } from "./commands/plan.ts";
+import { resourcesCommands } from "./commands/resources.ts";
+import { statusCommand } from "./commands/status.ts";
+import { toolsCommands } from "./commands/tools.ts";
+import { upCommand } from "./commands/up.ts";
+import { validateCommand } from "./commands/validate.ts";
+
+/** Every command, in the order of `--help`. */
+export const commands: readonly AnyCommandSpec[] = [
+  initCommand,
+  upCommand,
+  validateCommand,
+  planCommand,
+  applyCommand,
+  reloadCommand,
+  statusCommand,
+  ...appsCommands,
+  appsNewCommand,
+  ...toolsCommands,
+  ...resourcesCommands,
+  callCommand,
+  explainCommand,
+  exportCommand,
+  lockCommand,
+  lintCommand,
+  ...approvalsCommands,
+  eventsTailCommand,
+  doctorCommand,
+];

@@ -1,0 +1,118 @@
+import { constants } from "node:fs";
+import { access, mkdtemp, rm, stat } from "node:fs/promises";
+import { createServer } from "node:net";
+import path from "node:path";
+import type { AppPlan, Plan } from "../../plan/types.ts";
+import type { Check, Patient } from "./check.ts";
+
+/** Whether the files are without errors. */
+export function checkFiles({ workspace }: Patient): Check {
+  if (workspace === null) return { name: "workspace", state: "problem", message: "no topology/topology.yaml in this folder or a parent", help: "make one with aurora-mcp init, or name it with --topology" };
+  const errors = workspace.diagnostics.filter((d) => d.severity === "error").length;
+  if (errors > 0) return { name: "workspace", state: "problem", message: `${workspace.topologyFile}: ${errors} error${errors === 1 ? "" : "s"}`, help: "aurora-mcp validate shows them" };
+  return { name: "workspace", state: "ok", message: workspace.topologyFile };
+}
+
+/** Whether every program that an app starts is found. */
+export async function checkCommands(plan: Plan, env: NodeJS.ProcessEnv): Promise<Check[]> {
+  const checks: Check[] = [];
+  for (const app of plan.apps.values()) {
+    if (app.connect.transport !== "stdio") continue;
+    const { command, cwd } = app.connect;
+    const searched = app.connect.env["PATH"] ?? env["PATH"] ?? "";
+    const found = await findProgram(command, cwd, searched, env["PATHEXT"]);
+    const name = `command ${app.package}`;
+    if (found !== null) checks.push({ name, state: "ok", message: found });
+    else if (/[\\/]/.test(command)) checks.push({ name, state: "problem", message: `${path.resolve(cwd, command)} is not a program that can be run`, help: "mend mcp.command, or make the file executable: chmod +x" });
+    else checks.push({ name, state: "problem", message: `"${command}" is not on PATH: ${searched}`, help: `write an absolute path in mcp.command, or set env.PATH for ${app.package}` });
+  }
+  return checks;
+}
+
+/** Where a program lies, or null. A name with a slash is taken from `cwd`; any other is searched on `searched`. */
+export async function findProgram(command: string, cwd: string, searched: string, pathExt: string | undefined): Promise<string | null> {
+  const suffixes = process.platform === "win32" ? ["", ...(pathExt ?? ".EXE;.CMD;.BAT").split(";")] : [""];
+  const folders = /[\\/]/.test(command) ? [""] : searched.split(path.delimiter);
+  for (const folder of folders) {
+    for (const suffix of suffixes) {
+      const file = path.resolve(cwd, folder, command + suffix);
+      const info = await stat(file).catch(() => null);
+      if (info?.isFile() && (await may(file, constants.X_OK))) return file;
+    }
+  }
+  return null;
+}
+
+/** Whether the folders that the host writes to can be written. Makes and removes nothing but a temporary folder. */
+export async function checkFolders(plan: Plan): Promise<{ readonly checks: Check[]; readonly writtenAt: number | null }> {
+  const folders = new Map<string, string>([["data_dir", plan.dataDir]]);
+  if (plan.inbox.sink === "file") folders.set("inbox.dir", plan.inbox.dir);
+  for (const entry of plan.exports) folders.set(`exports ${entry.format}`, path.dirname(entry.file));
+  folders.set("audit.file", path.dirname(plan.audit.file));
+  const checks: Check[] = [];
+  let writtenAt: number | null = null;
+  for (const [setting, folder] of folders) {
+    const existing = await nearestFolder(folder);
+    const probe = existing === null ? null : await mkdtemp(path.join(existing, ".aurora-doctor-")).catch(() => null);
+    if (probe === null) checks.push({ name: setting, state: "problem", message: `${existing ?? folder} cannot be written`, help: `give this user the right to write there, or change ${setting} in topology.yaml` });
+    else {
+      writtenAt = (await stat(probe)).mtimeMs;
+      await rm(probe, { recursive: true });
+      checks.push({ name: setting, state: "ok", message: `${folder} can be written` });
+    }
+  }
+  return { checks, writtenAt };
+}
+
+/** Whether the port of the HTTP door is free, or taken by the host of this workspace. */
+export async function checkPort(plan: Plan, runningUrl: string | null): Promise<Check> {
+  const name = "gateway.listen";
+  if (plan.gateway === null) return { name, state: "ok", message: "no gateway" };
+  const { host, port } = plan.gateway;
+  if (runningUrl !== null) return { name, state: "ok", message: `the host of this workspace runs at ${runningUrl}` };
+  const fault = await new Promise<NodeJS.ErrnoException | null>((resolve) => {
+    const server = createServer();
+    server.once("error", resolve);
+    server.listen({ host, port }, () => server.close(() => resolve(null)));
+  });
+  if (fault === null) return { name, state: "ok", message: port === 0 ? `${host}, any free port` : `${host}:${port} is free` };
+  const help = fault.code === "EADDRINUSE" ? `another program has it: stop that, or change gateway.listen in ${plan.topologyFile} (port 0 takes any free one)` : "change gateway.listen in topology.yaml";
+  return { name, state: "problem", message: `cannot listen on ${host}:${port}: ${fault.code ?? fault.message}`, help };
+}
+
+/** Warns of apps that are handed the workspace itself: whoever can edit its YAML can run programs as this user. */
+export function checkWorkspaceWriters(plan: Plan): Check[] {
+  const checks = [...plan.apps.values()].flatMap((app) => {
+    const ways = waysIn(app, plan.root, path.dirname(plan.topologyFile));
+    if (ways.length === 0) return [];
+    return [{ name: `writes ${app.package}`, state: "warning" as const, message: `${ways.join(" and ")} let${ways.length === 1 ? "s" : ""} ${app.package} reach ${plan.root}`, help: "whoever edits the YAML there can run programs as you: give the app a folder of its own" }];
+  });
+  return checks.length > 0 ? checks : [{ name: "writes", state: "ok", message: "no app is handed the workspace" }];
+}
+
+function waysIn(app: AppPlan, root: string, topologyDir: string): string[] {
+  const covers = (folder: string): boolean => [root, topologyDir].some((target) => target === folder || target.startsWith(folder.endsWith(path.sep) ? folder : folder + path.sep));
+  const ways: string[] = [];
+  for (const folder of app.grants.roots ?? []) if (covers(path.resolve(topologyDir, folder))) ways.push(`root ${folder}`);
+  if (app.connect.transport === "http") return ways;
+  const { args, cwd } = app.connect;
+  for (const arg of args) if (/^[./~]|^[A-Za-z]:[\\/]/.test(arg) && covers(path.resolve(cwd, arg))) ways.push(`argument ${arg}`);
+  // The workspace is every app's default working directory, so it only counts against apps that are not wholly trusted.
+  if (app.trust !== "high" && covers(cwd)) ways.push("cwd");
+  return ways;
+}
+
+async function nearestFolder(folder: string): Promise<string | null> {
+  for (let at = folder; ; at = path.dirname(at)) {
+    const info = await stat(at).catch(() => null);
+    if (info !== null) return info.isDirectory() ? at : null;
+    if (at === path.dirname(at)) return null;
+  }
+}
+
+async function may(file: string, mode: number): Promise<boolean> {
+  return access(file, mode).then(
+    () => true,
+    () => false,
+  );
+}

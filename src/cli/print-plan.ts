@@ -1,0 +1,57 @@
+import type { ReloadResult } from "../kit-api.ts";
+import { isObject, own, type Json, type JsonObject } from "../base/json.ts";
+import { escapeInvisible } from "../base/text.ts";
+import type { ChangeSet } from "../plan/types.ts";
+import type { Style } from "./style.ts";
+
+/** The `--json` form of a plan made without a host (contracts 10). */
+export function planReport(changes: ChangeSet): JsonObject {
+  const lists = { start: changes.start, stop: changes.stop, restart: changes.restart, reconnect: changes.reconnect, relist: changes.relist, live: changes.live, parked: changes.parked, unchanged: changes.unchanged };
+  const apps = Object.fromEntries(Object.entries(lists).map(([key, list]): [string, Json] => [key, [...list]]));
+  return { changes: !changes.empty, apps, tools: { added: [], removed: [], changed: [] }, policy: changes.policy, signals: changes.signals, exports: changes.exports, settings: changes.settings, host: [...changes.host], pins: [] };
+}
+
+const APP_LINES: readonly [key: "start" | "stop" | "restart" | "reconnect" | "relist" | "live" | "parked", mark: string, look: Parameters<Style>[0], words: string][] = [
+  ["start", "+", "green", "starts"],
+  ["stop", "-", "red", "stops"],
+  ["restart", "~", "yellow", "restarts beside the running one, then takes over"],
+  ["reconnect", "~", "yellow", "reconnects"],
+  ["relist", "~", "cyan", "lists its tools again"],
+  ["live", "~", "cyan", "changes without touching its connection"],
+  ["parked", "!", "yellow", "is parked, or no longer"],
+];
+
+/** A plan for people: one line an app, then tools, rules and the rest. */
+export function printPlan({ changes, report }: { readonly changes: ChangeSet; readonly report: JsonObject }, style: Style): string {
+  if (changes.empty) return "no changes";
+  const lines: string[] = [];
+  for (const [key, mark, look, words] of APP_LINES) for (const app of changes[key]) lines.push(`${style(look, mark)} ${app} ${words}`);
+  const tools = own(report, "tools");
+  for (const [key, mark, look] of [["added", "+", "green"], ["removed", "-", "red"], ["changed", "~", "yellow"]] as const) {
+    const list = own(tools, key);
+    if (Array.isArray(list)) for (const tool of list) lines.push(`${style(look, mark)} tool ${escapeInvisible(describe(tool))}`);
+  }
+  if (changes.policy) lines.push(`${style("yellow", "~")} policy rules change; they hold at once`);
+  if (changes.signals) lines.push(`${style("yellow", "~")} signal mappings change`);
+  if (changes.exports) lines.push(`${style("yellow", "~")} export files change`);
+  if (changes.settings) lines.push(`${style("yellow", "~")} settings change`);
+  for (const field of changes.host) lines.push(`${style("red", "!")} ${field} changes only when the host is restarted`);
+  if (changes.unchanged.length > 0) lines.push(style("dim", `  ${changes.unchanged.length} apps keep running untouched`));
+  return lines.join("\n");
+}
+
+/** A tool of the report: its name, or an object with name and more. */
+function describe(tool: unknown): string {
+  if (!isObject(tool)) return String(tool);
+  const { name, ...rest } = tool;
+  const more = Object.entries(rest).map(([key, value]) => `${key} ${typeof value === "object" ? JSON.stringify(value) : String(value)}`);
+  return `${String(name)}${more.length > 0 ? `  (${more.join(", ")})` : ""}`;
+}
+
+/** The outcome of a reload for people. */
+export function printReload(result: ReloadResult, style: Style): string {
+  const looks = { applied: "green", unchanged: "dim", rejected: "red", partial: "yellow", pending: "yellow" } as const;
+  const head = `${style(looks[result.result], result.result)}  revision ${result.revision}`;
+  const hint = result.result === "pending" ? "\nthe change waits: aurora-mcp plan shows it, aurora-mcp apply lets it through" : "";
+  return [head + hint, ...(result.text === "" ? [] : [result.text.trimEnd()]), ...(result.changes.empty ? [] : [printPlan({ changes: result.changes, report: {} }, style)])].join("\n");
+}

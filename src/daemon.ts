@@ -1,0 +1,162 @@
+import { pino } from "pino";
+import { messageOf } from "./base/errors.ts";
+import { formatLogLine } from "./base/log-line.ts";
+import type { Masker } from "./base/masking.ts";
+import { claimRunFile } from "./control/run-file.ts";
+import { openDoor, type Door } from "./door.ts";
+import type { Kit, Logger } from "./kit-api.ts";
+import { createKit } from "./kit.ts";
+import { settled } from "./settled.ts";
+import { loadWorkspace, type RunnableWorkspace } from "./workspace.ts";
+
+export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
+
+export interface LoggerOptions {
+  readonly level: LogLevel;
+  /** `text` for people, `json` (one object a line) for programs. */
+  readonly format: "text" | "json";
+  /** Takes secrets out of every line. */
+  readonly masker?: Masker;
+}
+
+/** A logger whose level can be changed while it runs. */
+export interface HostLogger extends Logger {
+  level: string;
+}
+
+/** Makes the log of a host: levels as in the guide's 11.5, on stderr, every line masked as a whole. */
+export function createLogger({ level, format, masker }: LoggerOptions): HostLogger {
+  const destination = {
+    write(line: string): void {
+      const masked = masker === undefined ? line : masker.text(line);
+      process.stderr.write(format === "json" ? masked : formatLogLine(masked));
+    },
+  };
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } }, destination);
+}
+
+export interface HostOptions {
+  readonly workspace: RunnableWorkspace;
+  readonly env: NodeJS.ProcessEnv;
+  readonly log: HostLogger;
+  /** Version of the kit, for the API document. */
+  readonly version: string;
+  /** Start, tell, stop. */
+  readonly once: boolean;
+  /** Whether the log level stands on the command line, where a reload does not change it. */
+  readonly fixedLevel: boolean;
+  /** Whether a terminal holds this process: then SIGHUP is the terminal closing, and stops it; without one it reloads. */
+  readonly terminal: boolean;
+  /** Told once, as soon as every app is up or has failed, or after a few seconds with those that are. */
+  readonly onReady: (kit: Kit) => void;
+  /** Told which apps are still on their way down. */
+  readonly onStopping: (apps: readonly string[]) => void;
+}
+
+/** How long `up` waits for slow starters before it says that it is ready, in milliseconds. */
+const READY_WAIT = 4000;
+/** All stops together, in milliseconds; what lives then is killed. */
+const STOP_DEADLINE = 9000;
+const STOP_NOTES_EVERY = 1000;
+
+/**
+ * Runs a host in this process until a signal ends it, and gives the exit code. The first SIGINT or SIGTERM stops in order, a second
+ * one at once (130, 143). Throws a HostRunningError when another host has the workspace, and an Error when the door does not open.
+ */
+export async function runHost(options: HostOptions): Promise<number> {
+  const { workspace, log } = options;
+  const claim = await claimRunFile(workspace.plan.dataDir, workspace.topologyFile, new Date().toISOString());
+  const kit = createKit({ topology: workspace.topologyFile, env: options.env, log });
+  const life = watchProcess(kit, options);
+  let door: Door | null = null;
+  try {
+    door = await openDoor({ kit, plan: workspace.plan, log, version: options.version });
+    await claim.publish(door);
+    await kit.start();
+    followSettings(kit, door, options);
+    await settled(kit, { signal: life.stopped, ...(options.once ? {} : { limitMs: READY_WAIT }) });
+    if (!life.stopped.aborted) options.onReady(kit);
+    if (!options.once) await life.ended;
+    return 0;
+  } finally {
+    await stopAll(kit, door, options);
+    await claim.release();
+    life.release();
+  }
+}
+
+interface Life {
+  /** Aborted by the first signal to stop. */
+  readonly stopped: AbortSignal;
+  /** Resolves then. */
+  readonly ended: Promise<void>;
+  release(): void;
+}
+
+/** Turns the signals and last errors of the process into what the host does. */
+function watchProcess(kit: Kit, { log, terminal }: HostOptions): Life {
+  const abort = new AbortController();
+  const force = (code: number): void => {
+    // The kill signals go out before the first await of close; the rest is only waiting for their effect.
+    const closed = kit.close({ force: true }).catch(() => {});
+    const leave = (): never => process.exit(code);
+    void closed.then(leave);
+    setTimeout(leave, 500);
+  };
+  const stop = (signal: "SIGINT" | "SIGTERM"): void => {
+    if (abort.signal.aborted) force(signal === "SIGINT" ? 130 : 143);
+    else abort.abort();
+  };
+  const hangUp = (): void => {
+    if (terminal) return void abort.abort();
+    kit.reload().catch((error: unknown) => log.error({ error: messageOf(error) }, "reload failed"));
+  };
+  const crash = (error: unknown): void => {
+    log.error({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }, "unexpected error; the host ends");
+    force(1);
+  };
+  const handlers: Readonly<Record<string, (error: unknown) => void>> = {
+    SIGINT: () => stop("SIGINT"),
+    SIGTERM: () => stop("SIGTERM"),
+    SIGHUP: hangUp,
+    uncaughtException: crash,
+    unhandledRejection: crash,
+  };
+  for (const [event, handler] of Object.entries(handlers)) process.on(event, handler);
+  const ended = new Promise<void>((resolve) => abort.signal.addEventListener("abort", () => resolve(), { once: true }));
+  return {
+    stopped: abort.signal,
+    ended,
+    release: () => {
+      for (const [event, handler] of Object.entries(handlers)) process.off(event, handler);
+    },
+  };
+}
+
+/** Stops apps and door at the same time, under one deadline for all. */
+async function stopAll(kit: Kit, door: Door | null, { onStopping, log }: HostOptions): Promise<void> {
+  const tell = (): void => {
+    const waiting = kit.status().apps.filter((app) => app.state === "stopping").map((app) => app.package);
+    if (waiting.length > 0) onStopping(waiting);
+  };
+  const notes = setInterval(tell, STOP_NOTES_EVERY);
+  const deadline = setTimeout(() => void kit.close({ force: true }).catch(() => {}), STOP_DEADLINE);
+  const results = await Promise.allSettled([kit.close(), door?.close()]);
+  clearInterval(notes);
+  clearTimeout(deadline);
+  for (const result of results) if (result.status === "rejected") log.error({ error: messageOf(result.reason) }, "stop failed");
+}
+
+/** Log level, secrets and tokens follow the configuration while the host runs. */
+function followSettings(kit: Kit, door: Door, { workspace, env, log, fixedLevel }: HostOptions): void {
+  kit.on("reload", ({ result }) => {
+    if (result !== "applied" && result !== "partial") return;
+    void (async () => {
+      const now = await loadWorkspace({ cwd: workspace.root, env, topology: workspace.topologyFile });
+      if (now.plan === null) return;
+      for (const secret of now.plan.secrets) workspace.masker.add(secret);
+      if (!fixedLevel) log.level = now.plan.log.level;
+      await door.follow(now.plan);
+    })().catch((error: unknown) => log.error({ error: messageOf(error) }, "a setting could not be taken over"));
+  });
+}
