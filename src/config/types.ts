@@ -7,6 +7,21 @@ import type { TopologyConfig } from "../../generated/topology.d.ts";
 /** A key path in a parsed file. */
 export type KeyPath = readonly (string | number)[];
 
+/** One `${…}` that was replaced. */
+export interface Replacement {
+  /** `NAME`, or `file:path`. */
+  readonly name: string;
+  readonly value: string;
+  /** Whether the value is the default that stands in the expression. */
+  readonly fromDefault: boolean;
+}
+
+/** A value that came from `${…}`. */
+export interface Origin {
+  readonly path: KeyPath;
+  readonly replacements: readonly Replacement[];
+}
+
 /** One file as it was read. `display` is how people know it: relative to the workspace where it lies inside. */
 export interface SourceText {
   readonly file: string;
@@ -46,6 +61,8 @@ export interface LoadContext {
 export interface Loaded<T> {
   readonly source: SourceText;
   readonly value: T;
+  /** Which values came from variables; absent for files that are not interpolated. */
+  readonly origins?: readonly Origin[];
   /** Where a key (or, with `"key"`, its name) stands; the nearest parent that exists when the path does not. */
   place(path: KeyPath, what?: "key" | "value"): Place;
 }
@@ -66,6 +83,8 @@ export interface AppConfig {
   readonly settings: AppManifest;
   /** Values under these key paths came from the environment, a file, or stand under a secret name. */
   readonly secretPaths: readonly KeyPath[];
+  /** Which values came from variables. */
+  readonly origins?: readonly Origin[];
   place(path: KeyPath, what?: "key" | "value"): Place;
 }
 

@@ -1,0 +1,135 @@
+import { dirname } from "node:path";
+import type { AppManifest } from "../../generated/app.d.ts";
+import { warningAt } from "../base/diagnostic-codes.ts";
+import { hasErrors, type Diagnostic, type Place } from "../base/diagnostics.ts";
+import { isObject } from "../base/json.ts";
+import { appRules } from "./app-rules.ts";
+import { isWritten, placeIn, type CheckedFile } from "./file-reader.ts";
+import type { ReadManifest } from "./manifest.ts";
+import { mergeSettings } from "./merge.ts";
+import { formatPath } from "./nodes.ts";
+import { findSecrets } from "./secrets.ts";
+import type { ReadEntry, ReadTopology } from "./topology.ts";
+import type { AppConfig, KeyPath, Origin, ParkedApp } from "./types.ts";
+
+/** What goes into one app. At least one of manifest and entry is there. */
+export interface AppParts {
+  readonly package: string;
+  readonly manifest: ReadManifest | undefined;
+  readonly trusted: boolean;
+  readonly entry: ReadEntry | undefined;
+  readonly topology: ReadTopology;
+  readonly root: string;
+  readonly dataDir: string;
+}
+
+/** An app as far as it goes, with the findings made on the way and its secret values. */
+export interface BuiltApp {
+  readonly app: AppConfig | ParkedApp;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly secrets: readonly string[];
+}
+
+interface Layer {
+  readonly file: CheckedFile;
+  readonly prefix: KeyPath;
+  readonly origins: readonly Origin[];
+}
+
+/** Puts manifest and topology entry together. What is wrong parks this app and no other. */
+export function buildApp(parts: AppParts): BuiltApp {
+  const { manifest, entry, topology } = parts;
+  const declared = manifest?.kind === "app" ? manifest : undefined;
+  const layers: Layer[] = [];
+  if (entry) layers.push({ file: topology, prefix: ["apps", parts.package], origins: entry.origins });
+  if (manifest) layers.push({ file: manifest, prefix: [], origins: manifest.origins });
+  const place = (path: KeyPath, what: "key" | "value" = "value"): Place => placeInLayers(layers, path, what);
+  const display = manifest ? manifest.source.display : topology.source.display;
+  const parked = (state: ParkedApp["state"], reason: string, diagnostics: readonly Diagnostic[] = []): BuiltApp => ({
+    app: { kind: "parked", package: parts.package, display, state, reason, diagnostics },
+    diagnostics,
+    secrets: [],
+  });
+
+  const enabled = entry?.settings["enabled"] ?? declared?.settings["enabled"];
+  if (enabled === false) return parked("disabled", `enabled: false in ${place(["enabled"]).file}`);
+  if (manifest?.kind === "broken") return parked("failed", firstError(manifest.diagnostics), manifest.diagnostics);
+  if (entry?.broken) return parked("failed", `its entry in ${topology.source.display} has errors`);
+  if (manifest?.kind === "legacy" && !entry?.settings["mcp"]) return parked("skipped", "a legacy manifest: neither type: mcp-server nor mcp");
+
+  const merged = mergeSettings(declared?.settings ?? { package: parts.package }, entry?.settings ?? {});
+  const trustFromTopology = entry !== undefined && Object.hasOwn(entry.settings, "trust");
+  const diagnostics: Diagnostic[] = [];
+  if (declared && Object.hasOwn(declared.settings, "trust") && !parts.trusted && !trustFromTopology) {
+    delete merged["trust"];
+    diagnostics.push(warningAt("trust-ignored", place(["trust"], "key"), `the trust of ${parts.package} is ignored: discover does not say trusted`, { path: "trust", help: ["write trusted: true at the discover entry, or set trust in topology.yaml"] }));
+  }
+  const settings = withDefaults(merged, parts.root);
+  const origins = layers.toReversed().flatMap((layer) => layer.origins.map((o) => ({ ...o, path: foldedPath(o.path) })));
+  const found = findSecrets(settings, origins);
+  const app: AppConfig = {
+    kind: "app",
+    package: parts.package,
+    display,
+    dir: dirname((manifest ?? topology).source.file),
+    trusted: declared !== undefined && parts.trusted,
+    trustFromTopology,
+    fromManifest: declared !== undefined,
+    settings,
+    secretPaths: [...origins.map((o) => o.path), ...found.paths],
+    origins,
+    place,
+  };
+  diagnostics.push(...appRules(app, parts.dataDir));
+  for (const path of found.literal) diagnostics.push(literalSecret(path, place(path)));
+  const told = diagnostics.map((d) => inFile(d, topology.source.display, parts.package));
+  if (!hasErrors(told)) return { app, diagnostics: told, secrets: found.values };
+  return { ...parked("failed", firstError(told), told), secrets: found.values };
+}
+
+/** Key paths of findings count from the top of the file they point at. */
+function inFile(d: Diagnostic, topology: string, app: string): Diagnostic {
+  return d.place?.file === topology && d.path !== undefined ? { ...d, path: `apps.${app}.${d.path}` } : d;
+}
+
+/** The warning about a secret that stands in a file. */
+export function literalSecret(path: KeyPath, place: Place): Diagnostic {
+  const name = String(path.at(-1)).replaceAll(/[^A-Za-z0-9]+/g, "_").toUpperCase();
+  return warningAt("literal-secret", place, `${formatPath(path)} holds a secret that everyone who reads this file can see`, { path: formatPath(path), help: [`put it into the environment and write \${${name}}, or into a file and write \${file:path}`] });
+}
+
+function withDefaults(merged: Record<string, unknown>, root: string): AppManifest {
+  const mcp = isObject(merged["mcp"]) ? merged["mcp"] : {};
+  const program = mcp["command"] !== undefined;
+  // The folder that holds topology/: so the guide's root-relative args and env work (contracts 3).
+  const filled = { transport: mcp["url"] !== undefined ? "http" : "stdio", ...mcp, ...(program && mcp["cwd"] === undefined ? { cwd: root } : {}) };
+  return { ...merged, mcp: filled } as unknown as AppManifest;
+}
+
+function firstError(diagnostics: readonly Diagnostic[]): string {
+  const first = diagnostics.find((d) => d.severity === "error");
+  const where = first?.place ? ` (${first.place.file}:${first.place.line})` : "";
+  return first ? `${first.message}${where}` : "its configuration has errors";
+}
+
+/** `env.X` is found under `mcp.env.X` in the settings. */
+function foldedPath(path: KeyPath): KeyPath {
+  return path[0] === "env" ? ["mcp", ...path] : path;
+}
+
+/** Where a setting stands: in the topology entry if it is there, else in the manifest; else its nearest parent. */
+function placeInLayers(layers: readonly Layer[], path: KeyPath, what: "key" | "value"): Place {
+  for (let length = path.length; length > 0; length -= 1) {
+    const part = path.slice(0, length);
+    const exact = length === path.length;
+    for (const { file, prefix } of layers) {
+      for (const written of spellings(part)) if (isWritten(file, [...prefix, ...written])) return placeIn(file, [...prefix, ...written], exact ? what : "key");
+    }
+  }
+  const first = layers[0]!;
+  return placeIn(first.file, first.prefix, "key");
+}
+
+function spellings(path: KeyPath): KeyPath[] {
+  return path[0] === "mcp" && path[1] === "env" ? [path.slice(1), path] : [path];
+}

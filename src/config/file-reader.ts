@@ -1,0 +1,119 @@
+import { dirname, resolve } from "node:path";
+import { hasErrors, type Diagnostic, type Place } from "../base/diagnostics.ts";
+import { messageOf } from "../base/errors.ts";
+import { checkValue } from "./check.ts";
+import type { VariableSource } from "./interpolate.ts";
+import { nodeAt, spanAt, type Locator, type MapNode } from "./nodes.ts";
+import { parseYaml } from "./parse.ts";
+import type { Shape } from "./shape.ts";
+import type { KeyPath, Loaded, LoadContext, Origin, SourceText } from "./types.ts";
+
+/** A file that was parsed and checked. */
+export interface CheckedFile {
+  readonly source: SourceText;
+  /** Absent when the text is not YAML. */
+  readonly tree: { readonly root: MapNode; readonly locator: Locator } | undefined;
+  /** The usable part of the value; undefined when there is none. */
+  readonly value: unknown;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly origins: readonly Origin[];
+  readonly wrong: readonly KeyPath[];
+  readonly reads: Reads;
+}
+
+/** Variables by name, and secret files as `file:<absolute path>`, that went into a value, with what they held. */
+export type Reads = ReadonlyMap<string, string | undefined>;
+
+/** Parses and checks one file. `context` null means that the file is not interpolated. */
+export function checkFile(source: SourceText, shape: Shape, context: LoadContext | null): CheckedFile {
+  const parsed = parseYaml(source);
+  if (!parsed.ok) return { source, tree: undefined, value: undefined, diagnostics: parsed.diagnostics, origins: [], wrong: [], reads: new Map() };
+  const { root, locator } = parsed.value;
+  const reads = new Map<string, string | undefined>();
+  const checked = checkValue(root, shape, locator, context && variablesFor(source.file, context, reads));
+  return { source, tree: { root, locator }, ...checked, reads };
+}
+
+/** Variables as one file sees them: paths of `${file:…}` are relative to it. Everything asked for is noted in `reads`. */
+export function variablesFor(file: string, context: LoadContext, reads: Map<string, string | undefined> = new Map()): VariableSource {
+  return {
+    variable: (name) => {
+      const value = readInput(name, context);
+      reads.set(name, value);
+      return value;
+    },
+    file: (path) => {
+      const name = `${FILE_PREFIX}${resolve(dirname(file), path)}`;
+      const found = readInput(name, context) ?? "";
+      reads.set(name, found);
+      if (found.startsWith("failed:")) throw new Error(found.slice("failed:".length));
+      return found.slice("read:".length);
+    },
+  };
+}
+
+/** The place of a key path in a checked file. */
+export function placeIn(file: CheckedFile, path: KeyPath, what: "key" | "value" = "value"): Place {
+  if (!file.tree) return { file: file.source.display, line: 1, column: 1, endLine: 1, endColumn: 1 };
+  return file.tree.locator.place(spanAt(file.tree.root, path, what));
+}
+
+/** Whether a key path is written in a checked file. */
+export function isWritten(file: CheckedFile, path: KeyPath): boolean {
+  return file.tree !== undefined && nodeAt(file.tree.root, path) !== undefined;
+}
+
+/** The loaded form of a file, or undefined when it has errors. */
+export function toLoaded<T>(file: CheckedFile): Loaded<T> | undefined {
+  if (file.value === undefined || hasErrors(file.diagnostics)) return undefined;
+  return { source: file.source, value: file.value as T, place: (path, what) => placeIn(file, path, what) };
+}
+
+/** Whatever is made of a file, with what it read besides the file. */
+interface MadeOfFile {
+  readonly reads: Reads;
+}
+
+interface Remembered {
+  readonly source: SourceText;
+  readonly value: MadeOfFile;
+}
+
+/** Remembers what was made of a file until its text, a variable or a secret file that it used changes. */
+export class FileMemory {
+  #before = new Map<string, Remembered>();
+  #now = new Map<string, Remembered>();
+
+  /** Starts a load; what the last one did not use is forgotten. */
+  begin(): void {
+    this.#before = this.#now;
+    this.#now = new Map();
+  }
+
+  /** What was made of this file before, or `make` called. `kind` keeps apart what different makers made of one file. */
+  recall<T extends MadeOfFile>(kind: string, source: SourceText, context: LoadContext, make: () => T): T {
+    const key = `${kind}\0${source.file}`;
+    const known = this.#before.get(key);
+    const value = known && isSame(known, source, context) ? (known.value as T) : make();
+    this.#now.set(key, { source, value });
+    return value;
+  }
+}
+
+/** Texts are compared as they are: that costs no more than hashing them. */
+function isSame(known: Remembered, source: SourceText, context: LoadContext): boolean {
+  if (known.source.text !== source.text || known.source.display !== source.display) return false;
+  return [...known.value.reads].every(([name, value]) => readInput(name, context) === value);
+}
+
+const FILE_PREFIX = "file:";
+
+/** A variable's value, or a secret file's text behind a mark that tells it from a failure. */
+function readInput(name: string, context: LoadContext): string | undefined {
+  if (!name.startsWith(FILE_PREFIX)) return Object.hasOwn(context.env, name) ? context.env[name] : undefined;
+  try {
+    return `read:${context.readSecretFile(name.slice(FILE_PREFIX.length))}`;
+  } catch (error) {
+    return `failed:${messageOf(error)}`;
+  }
+}

@@ -1,0 +1,158 @@
+import { basename, dirname } from "node:path";
+import { errorAt, warningAt } from "../base/diagnostic-codes.ts";
+import { hasErrors, sortDiagnostics, type Diagnostic, type Place } from "../base/diagnostics.ts";
+import { isObject } from "../base/json.ts";
+import { nearest } from "../base/text.ts";
+import type { PolicyConfig } from "../../generated/policy.d.ts";
+import type { SignalsConfig } from "../../generated/signals.d.ts";
+import { buildApp, literalSecret } from "./app.ts";
+import { checkFile, FileMemory, placeIn, toLoaded } from "./file-reader.ts";
+import { readManifest, type ReadManifest } from "./manifest.ts";
+import { formatPath } from "./nodes.ts";
+import { findSecrets } from "./secrets.ts";
+import { schemaShape } from "./shape.ts";
+import { readTopology, type ReadTopology } from "./topology.ts";
+import { formatWords } from "./value-words.ts";
+import type { AppConfig, Config, FileSet, LoadContext, LoadResult, ManifestSource, ParkedApp } from "./types.ts";
+
+export { discoverPatterns, type DiscoveredPatterns } from "./discover.ts";
+
+/** Loads workspaces again and again; files that did not change are neither parsed nor checked again. */
+export interface Loader {
+  load(files: FileSet, context: LoadContext): LoadResult;
+}
+
+/** Loads a workspace once: all findings of all files in one run (contracts 1, 2, 3). */
+export function loadConfig(files: FileSet, context: LoadContext): LoadResult {
+  return createLoader().load(files, context);
+}
+
+/** A loader with a memory of what it read. */
+export function createLoader(): Loader {
+  const memory = new FileMemory();
+  return {
+    load(files, context) {
+      memory.begin();
+      return loadOnce(files, context, memory);
+    },
+  };
+}
+
+function loadOnce(files: FileSet, context: LoadContext, memory: FileMemory): LoadResult {
+  const topology = memory.recall("topology", files.topology, context, () => readTopology(files.topology, context));
+  const policies = files.policies.map((source) => memory.recall("policy", source, context, () => checkFile(source, schemaShape("policy.schema.json"), null)));
+  const signals = files.signals.map((source) => memory.recall("signals", source, context, () => checkFile(source, schemaShape("signals.schema.json"), null)));
+  const manifests = files.manifests.map((source) => ({ source, read: memory.recall("manifest", source, context, () => readManifest(source, context)) }));
+
+  const hostSecrets = topology.config ? findSecrets({ ...topology.config, apps: undefined }, topology.origins) : { paths: [], values: [], literal: [] };
+  const unit: Diagnostic[] = [
+    ...topology.diagnostics,
+    ...policies.flatMap((file) => file.diagnostics),
+    ...signals.flatMap((file) => file.diagnostics),
+    ...files.unreadable.filter((file) => file.role !== "manifest").map(unreadable),
+    ...files.unmatched.map(({ pattern, path }) => warningAt("unmatched-pattern", placeIn(topology, path), `the pattern "${pattern}" matches no file`, { path: formatPath(path) })),
+    ...hostSecrets.literal.map((path) => literalSecret(path, placeIn(topology, path))),
+  ];
+  const dataDir = topology.config?.data_dir ?? files.root;
+  const apps = loadApps(files, topology, manifests, dataDir);
+  unit.push(...apps.unit);
+  const diagnostics = sortDiagnostics([...unit, ...apps.diagnostics]);
+  const config: Config | null = topology.config && {
+    root: files.root,
+    topology: { source: files.topology, value: topology.config, origins: topology.origins, place: (path, what) => placeIn(topology, path, what) },
+    apps: apps.apps,
+    policies: policies.map((file) => toLoaded<PolicyConfig>(file)).filter(isThere),
+    signals: signals.map((file) => toLoaded<SignalsConfig>(file)).filter(isThere),
+    secrets: [...new Set([...hostSecrets.values, ...apps.secrets])],
+  };
+  return { config, unitOk: config !== null && !hasErrors(unit), diagnostics };
+}
+
+function isThere<T>(value: T | undefined): value is T {
+  return value !== undefined;
+}
+
+function unreadable(file: FileSet["unreadable"][number]): Diagnostic {
+  return errorAt("file-unreadable", startOf(file), `${file.display} cannot be read: ${file.reason}`);
+}
+
+function startOf(file: { readonly display: string }): Place {
+  return { file: file.display, line: 1, column: 1, endLine: 1, endColumn: 1 };
+}
+
+interface LoadedApps {
+  readonly apps: (AppConfig | ParkedApp)[];
+  /** Findings that belong to topology.yaml, and so to the unit. */
+  readonly unit: Diagnostic[];
+  readonly diagnostics: Diagnostic[];
+  readonly secrets: string[];
+}
+
+function loadApps(files: FileSet, topology: ReadTopology, manifests: readonly { source: ManifestSource; read: ReadManifest }[], dataDir: string): LoadedApps {
+  const out: LoadedApps = { apps: [], unit: [], diagnostics: [], secrets: [] };
+  const byPackage = new Map<string, { source: ManifestSource; read: ReadManifest }[]>();
+  for (const manifest of manifests) {
+    const name = manifest.read.package;
+    byPackage.set(name, [...(byPackage.get(name) ?? []), manifest]);
+  }
+  const park = (name: string, display: string, diagnostics: readonly Diagnostic[]): void => {
+    out.apps.push({ kind: "parked", package: name, display, state: "failed", reason: diagnostics[0]?.message ?? "its configuration has errors", diagnostics });
+    out.diagnostics.push(...diagnostics);
+  };
+  for (const file of files.unreadable) {
+    const name = basename(dirname(file.file));
+    if (file.role === "manifest" && !byPackage.has(name)) park(name, file.display, [unreadable(file)]);
+    else if (file.role === "manifest") out.diagnostics.push(unreadable(file));
+  }
+  for (const [name, same] of byPackage) {
+    if (same.length > 1) park(name, same[0]!.source.display, [...duplicatePackage(name, same), ...same.flatMap(({ read }) => read.diagnostics)]);
+    else add(name, same[0]);
+  }
+  for (const [name, entry] of topology.entries) {
+    const known = byPackage.has(name);
+    if (known && Object.keys(entry.settings).length === 0 && !entry.broken) out.unit.push(emptyEntry(topology, name));
+    else if (!known && (entry.broken || isObject(entry.settings["mcp"]))) {
+      out.unit.push(...badPackage(topology, name));
+      add(name, undefined);
+    } else if (!known) out.unit.push(unknownApp(topology, name, [...byPackage.keys()]));
+  }
+  out.apps.sort((a, b) => (a.package < b.package ? -1 : a.package > b.package ? 1 : 0));
+  return out;
+
+  function add(name: string, manifest: { source: ManifestSource; read: ReadManifest } | undefined): void {
+    const built = buildApp({ package: name, manifest: manifest?.read, trusted: manifest?.source.trusted ?? false, entry: topology.entries.get(name), topology, root: files.root, dataDir });
+    out.apps.push(built.app);
+    out.diagnostics.push(...built.diagnostics);
+    out.secrets.push(...built.secrets);
+  }
+}
+
+function emptyEntry(topology: ReadTopology, name: string): Diagnostic {
+  return warningAt("empty-entry", placeIn(topology, ["apps", name], "key"), `the entry of ${name} is empty and changes nothing`, { path: `apps.${name}`, help: ["to keep the app out, write enabled: false under it"] });
+}
+
+function badPackage(topology: ReadTopology, name: string): Diagnostic[] {
+  const { pattern, maxLength = Infinity } = schemaShape("app.schema.json#/$defs/package");
+  if (!pattern || (pattern.regexp.test(name) && name.length <= maxLength)) return [];
+  return [errorAt("bad-format", placeIn(topology, ["apps", name], "key"), `"${name}" is not ${formatWords(pattern.source)} of at most ${maxLength} characters`, { path: `apps.${name}` })];
+}
+
+function duplicatePackage(name: string, same: readonly { read: ReadManifest }[]): Diagnostic[] {
+  const first = same[0]!.read;
+  return same.slice(1).map(({ read }) =>
+    errorAt("duplicate-package", placeIn(read, ["package"]), `the package ${name} is declared in two manifests: ${first.source.display} and ${read.source.display}`, {
+      path: "package",
+      related: [{ place: placeIn(first, ["package"]), message: "first here" }],
+      help: ["give one of them another package; neither runs until then"],
+    }),
+  );
+}
+
+function unknownApp(topology: ReadTopology, name: string, known: readonly string[]): Diagnostic {
+  const near = nearest(name, known, 1)[0] ?? known.find((candidate) => candidate.split(".").at(-1) === name.split(".").at(-1));
+  return errorAt("unknown-app", placeIn(topology, ["apps", name], "key"), `apps names ${name}, but no manifest declares that package and the entry has no mcp`, {
+    path: `apps.${name}`,
+    ...(near ? { label: `did you mean "${near}"?` } : {}),
+    help: [known.length > 0 ? `found: ${known.slice(0, 20).join(", ")}` : "no manifest was found: look at discover", "to declare it here, write mcp with a command or a url"],
+  });
+}

@@ -1,0 +1,55 @@
+import { basename, dirname } from "node:path";
+import { errorAt } from "../base/diagnostic-codes.ts";
+import { isObject } from "../base/json.ts";
+import { nearest } from "../base/text.ts";
+import { checkFile, placeIn, type CheckedFile } from "./file-reader.ts";
+import { plainValue, type MapNode } from "./nodes.ts";
+import { parseYaml } from "./parse.ts";
+import { foldEnv } from "./merge.ts";
+import { resolveAppPaths } from "./paths.ts";
+import { schemaShape } from "./shape.ts";
+import { TILDE_HELP } from "./tilde.ts";
+import type { LoadContext, SourceText } from "./types.ts";
+
+/** What a manifest is: an app's settings (paths absolute, env folded), a legacy app, or a file with errors. */
+export interface ReadManifest extends CheckedFile {
+  readonly kind: "app" | "legacy" | "broken";
+  /** The package as written; where it cannot be read, the name of the folder. */
+  readonly package: string;
+  readonly settings: Record<string, unknown>;
+}
+
+const SERVER_KEYS: readonly string[] = ["command", "args", "url", "transport", "entry", "headers"];
+
+/** Reads one manifest. */
+export function readManifest(source: SourceText, context: LoadContext): ReadManifest {
+  const parsed = parseYaml(source);
+  if (parsed.ok && isLegacy(parsed.value.root)) {
+    const value = plainValue(parsed.value.root);
+    return { source, kind: "legacy", package: packageOf(value, source), settings: {}, tree: parsed.value, value, diagnostics: [], origins: [], wrong: [], reads: new Map() };
+  }
+  const file = checkFile(source, schemaShape("app.schema.json"), context);
+  const value = isObject(file.value) ? file.value : {};
+  const { value: resolved, tildes } = resolveAppPaths(value, dirname(source.file));
+  const diagnostics = [...file.diagnostics, ...tildes.map((t) => errorAt("tilde-path", placeIn(file, t.path), `"${t.text}" starts with ~, which only a shell would expand`, { path: t.path.join("."), help: [TILDE_HELP] }))];
+  return { ...file, kind: diagnostics.length > 0 ? "broken" : "app", package: packageOf(value, source), settings: foldEnv(resolved), diagnostics };
+}
+
+/**
+ * A manifest of the older AuroraBot kind says neither `type: mcp-server` nor `mcp`. One that looks as if it meant to (a typo of
+ * `mcp`, or a server's keys at the top) is not taken for one, so that its mistake is told.
+ */
+function isLegacy(root: MapNode): boolean {
+  const type = root.entries.get("type")?.value;
+  if (root.entries.has("mcp") || (type?.kind === "scalar" && nearest(String(type.value), ["mcp-server"], 1).length > 0)) return false;
+  if (!root.entries.has("package")) return false;
+  return ![...root.entries.keys()].some((key) => SERVER_KEYS.includes(key) || nearest(key, ["mcp"], 1).length > 0);
+}
+
+function packageOf(value: unknown, source: SourceText): string {
+  const written = isObject(value) ? value["package"] : undefined;
+  if (typeof written === "string") return written;
+  // A file that does not parse still belongs to the app it names: the app keeps its last good version.
+  const line = /^package:[ \t]*["']?([A-Za-z0-9][A-Za-z0-9_.-]{0,99})["']?[ \t]*(?:#.*)?$/m.exec(source.text);
+  return line?.[1] ?? basename(dirname(source.file));
+}

@@ -1,0 +1,100 @@
+import { createMasker, isSecretName } from "../base/masking.ts";
+import { isObject } from "../base/json.ts";
+import type { KeyPath, Origin } from "./types.ts";
+
+/** Maps whose values are secret when their name says so. */
+const NAMED_MAPS: ReadonlySet<string> = new Set(["env", "headers", "auth"]);
+/** Keys of the schemas that hold a secret wherever they stand. */
+const SECRET_KEYS: ReadonlySet<string> = new Set(["bearer", "client_secret", "private_key", "api_key", "secret"]);
+/** `TOKEN_FILE` names a place, not a secret; places stay readable. */
+const PLACE_NAME = /(?:^|_)(?:file|path|dir|folder|url|uri|host|port|name|type|ttl|timeout)$/i;
+/** Where texts are looked at for the shapes of known tokens; prose such as "Basic authentication" stands elsewhere. */
+const SHAPED: ReadonlySet<string> = new Set(["mcp", "env", "grants", "inbox", "gateway"]);
+const ORDINARY = /^(?:true|false|yes|no|on|off|null|none|\d{1,5})$/i;
+
+/** The secrets of one file's value. */
+export interface FoundSecrets {
+  /** Key paths whose values must never be shown. */
+  readonly paths: readonly KeyPath[];
+  /** The exact values, for the masker. */
+  readonly values: readonly string[];
+  /** Key paths where a secret is written out in the file. */
+  readonly literal: readonly KeyPath[];
+}
+
+/** Whether the value at a key path is a secret by the names on its way. */
+export function isSecretPath(path: KeyPath): boolean {
+  const name = path.at(-1);
+  if (typeof name !== "string") return false;
+  if (SECRET_KEYS.has(name)) return true;
+  return path.slice(0, -1).some((step) => NAMED_MAPS.has(String(step))) && isSecretName(name) && !PLACE_NAME.test(name);
+}
+
+/** Finds what must be masked (contracts 1): values from files and secret variables, under secret names, and inside URLs. */
+export function findSecrets(value: unknown, origins: readonly Origin[]): FoundSecrets {
+  const paths: KeyPath[] = [];
+  const values = new Set<string>();
+  const literal: KeyPath[] = [];
+  const remember = (text: string): void => {
+    if (!ORDINARY.test(text)) values.add(text);
+  };
+  const filled = new Map(origins.map((origin) => [origin.path.join("\0"), origin]));
+  for (const origin of origins) {
+    const secret = origin.replacements.filter((r) => r.name.startsWith("file:") || (isSecretName(r.name) && !PLACE_NAME.test(r.name)));
+    if (secret.length > 0) paths.push(origin.path);
+    for (const replacement of secret) remember(replacement.value);
+  }
+  walk(value, [], (text, path) => {
+    const origin = filled.get(path.join("\0"));
+    const inUrl = urlSecrets(text);
+    for (const part of inUrl) remember(part);
+    if (isSecretPath(path)) {
+      paths.push(path);
+      remember(text);
+      // "Bearer abc": the token alone turns up elsewhere too.
+      const word = /^(?:bearer|basic|token)\s+(\S+)$/i.exec(text)?.[1];
+      if (word) remember(word);
+      for (const replacement of origin?.replacements ?? []) remember(replacement.value);
+      if (!origin && text.length >= 4 && !ORDINARY.test(text)) literal.push(path);
+    } else if (inUrl.length > 0) {
+      paths.push(path);
+      if (!origin) literal.push(path);
+    } else if (!origin && SHAPED.has(String(path[0])) && shapes.text(text) !== text) {
+      paths.push(path);
+      remember(text);
+      literal.push(path);
+    }
+  });
+  return { paths, values: [...values].filter((text) => text !== ""), literal };
+}
+
+const shapes = createMasker();
+
+/** Password and secret query values of a URL. */
+function urlSecrets(text: string): string[] {
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return [];
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    return [];
+  }
+  const out: string[] = [];
+  for (const part of [url.password, url.password === "" ? url.username : ""]) if (part !== "") out.push(decode(part));
+  for (const [name, value] of url.searchParams) if (value !== "" && isSecretName(name)) out.push(value);
+  return out;
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function walk(value: unknown, path: KeyPath, visit: (text: string, path: KeyPath) => void): void {
+  if (typeof value === "string") visit(value, path);
+  else if (Array.isArray(value)) for (const [index, item] of value.entries()) walk(item, [...path, index], visit);
+  else if (isObject(value)) for (const [key, item] of Object.entries(value)) walk(item, [...path, key], visit);
+}
