@@ -1,0 +1,191 @@
+import { createHash } from "node:crypto";
+import type { Clock } from "../base/clock.ts";
+import { canonicalJson, isObject, own, setOwn, type Json, type JsonObject } from "../base/json.ts";
+import { jsonLine, shapeOf } from "../base/log-safe.ts";
+import type { Masker } from "../base/masking.ts";
+import { truncate } from "../base/text.ts";
+
+/** Where audit lines go. One call at a time; a rejected append has left nothing behind. Implemented by `files/audit-file.ts`. */
+export interface AuditFile {
+  /** The last whole line that is there, over all rotated files; null in a new log. */
+  lastLine(): Promise<string | null>;
+  /** Adds whole lines; with `durable` they are on the disk afterwards. `head` names the last of them and is kept apart, so that a cut tail shows. */
+  append(text: string, head: AuditHead, durable: boolean): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The newest record of a log: its number and its hash. */
+export interface AuditHead {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** One thing to record. `event` says what: `call.sent`, `call.done`, `call.refused`, `approval.decided`, `pin.quarantined`, … */
+export interface AuditEvent {
+  readonly event: string;
+  readonly [field: string]: unknown;
+}
+
+/** The audit log: JSON lines, each with the hash of the one before (contracts 5, 6). */
+export interface Audit {
+  /**
+   * Records one event; resolves when it is in the file, with `durable` when it is on the disk. Rejects when it could not be
+   * written, and then a call that needs its record must not be sent. Everything is masked; `arguments` as the setting says.
+   */
+  append(event: AuditEvent, durable: boolean): Promise<void>;
+  configure(settings: { readonly arguments: "masked" | "shapes" }): void;
+  close(): Promise<void>;
+}
+
+const GENESIS = "0".repeat(64);
+/** Longest text kept of one value. */
+const MAX_VALUE_CHARS = 4000;
+
+/** Opens the audit log and goes on with its chain. */
+export async function openAudit(options: { readonly file: AuditFile; readonly clock: Clock; readonly masker: Masker; readonly arguments: "masked" | "shapes" }): Promise<Audit> {
+  const { file, clock, masker } = options;
+  let mode = options.arguments;
+  let head = headOf(await file.lastLine());
+  let pending: { fields: JsonObject; durable: boolean; resolve: () => void; reject: (error: unknown) => void }[] = [];
+  let running: Promise<void> | null = null;
+
+  const flush = async (): Promise<void> => {
+    while (pending.length > 0) {
+      const batch = pending;
+      pending = [];
+      let next = head;
+      let text = "";
+      for (const { fields } of batch) {
+        const record = chained(fields, next);
+        next = { seq: next.seq + 1, hash: record["hash"] as string };
+        text += `${jsonLine(record)}\n`;
+      }
+      try {
+        await file.append(text, next, batch.some((p) => p.durable));
+        head = next;
+        for (const p of batch) p.resolve();
+      } catch (error) {
+        // The chain stays where it was, so the next record that can be written fits on.
+        for (const p of batch) p.reject(error);
+      }
+    }
+    running = null;
+  };
+
+  return {
+    append(event, durable) {
+      const fields = safeFields({ at: new Date(clock.now()).toISOString(), ...event }, mode, masker);
+      return new Promise((resolve, reject) => {
+        pending.push({ fields, durable, resolve, reject });
+        running ??= Promise.resolve().then(flush);
+      });
+    },
+    configure(settings) {
+      mode = settings.arguments;
+    },
+    async close() {
+      while (running) await running;
+      await file.close();
+    },
+  };
+}
+
+/** What `audit verify` found. `line` counts from 1 over all lines handed in. */
+export type AuditVerdict =
+  | { readonly ok: true; readonly records: number; readonly head: AuditHead | null; readonly note: string | null }
+  | { readonly ok: false; readonly line: number; readonly reason: string };
+
+/**
+ * Checks a whole log, oldest line first: each record's own hash, its link to the one before, and its number. `head` is what was
+ * kept apart; a log that ends before it has lost its tail.
+ */
+export function verifyAudit(lines: Iterable<string>, head: AuditHead | null = null): AuditVerdict {
+  let last: AuditHead | null = null;
+  let line = 0;
+  let first = 1;
+  let sawHead = head === null;
+  for (const text of lines) {
+    line += 1;
+    const record = parse(text);
+    if (!record) return { ok: false, line, reason: text.trim() === "" ? "the line is empty" : "the line is not a whole record" };
+    const { seq, prev, hash } = record;
+    if (hash !== hashOf(record.fields, seq, prev)) return { ok: false, line, reason: "the record was changed: its hash does not fit its content" };
+    if (jsonLine(withChain(record.fields, seq, prev, hash)) !== text) return { ok: false, line, reason: "the line was changed: it is not written as the log writes it" };
+    if (last === null) {
+      first = seq;
+      if (seq === 1 && prev !== GENESIS) return { ok: false, line, reason: "the first record does not begin a chain" };
+    } else if (seq !== last.seq + 1 || prev !== last.hash) {
+      return { ok: false, line, reason: `the record does not follow the one before it (number ${seq} after ${last.seq}): a line was taken out, put in or moved` };
+    }
+    if (head !== null && seq === head.seq) {
+      if (hash !== head.hash) return { ok: false, line, reason: "the record is not the one whose hash was kept apart: the log was written anew" };
+      sawHead = true;
+    }
+    last = { seq, hash };
+  }
+  if (!sawHead) return { ok: false, line: line + 1, reason: `the log ends with record ${last?.seq ?? 0}, but record ${head!.seq} was written: the end was cut off` };
+  return { ok: true, records: line, head: last, note: first > 1 ? `the log begins with record ${first}; older files are not here` : null };
+}
+
+/** Masked, bounded and in JSON form: what of an event may stand in the log. */
+function safeFields(event: Readonly<Record<string, unknown>>, mode: "masked" | "shapes", masker: Masker): JsonObject {
+  const out: JsonObject = {};
+  for (const [key, value] of Object.entries(event)) {
+    if (value === undefined || CHAIN_KEYS.has(key)) continue;
+    setOwn(out, key, key === "arguments" && mode === "shapes" ? masker.value(shapeOf(value)) : bounded(masker.value(value)));
+  }
+  return out;
+}
+
+const CHAIN_KEYS: ReadonlySet<string> = new Set(["seq", "prev", "hash"]);
+
+function bounded(value: unknown): Json {
+  if (typeof value === "string") return value.length > MAX_VALUE_CHARS ? `${truncate(value, MAX_VALUE_CHARS)} (${value.length} characters)` : value;
+  if (Array.isArray(value)) return value.map((item) => bounded(item));
+  if (!isObject(value)) return (value ?? null) as Json;
+  const out: JsonObject = {};
+  for (const [key, item] of Object.entries(value)) if (item !== undefined) setOwn(out, key, bounded(item));
+  return out;
+}
+
+function chained(fields: JsonObject, before: AuditHead): JsonObject {
+  // Through JSON once, so that what is hashed is what a reader will parse.
+  const plain = JSON.parse(JSON.stringify(fields)) as JsonObject;
+  const seq = before.seq + 1;
+  return withChain(plain, seq, before.hash, hashOf(plain, seq, before.hash));
+}
+
+function withChain(fields: JsonObject, seq: number, prev: string, hash: string): JsonObject {
+  const record: JsonObject = { seq };
+  for (const [key, value] of Object.entries(fields)) setOwn(record, key, value);
+  record["prev"] = prev;
+  record["hash"] = hash;
+  return record;
+}
+
+function hashOf(fields: JsonObject, seq: number, prev: string): string {
+  return createHash("sha256").update(`audit\0${seq}\0${prev}\0`).update(canonicalJson(fields)).digest("hex");
+}
+
+function parse(line: string): { fields: JsonObject; seq: number; prev: string; hash: string } | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return null;
+  }
+  const seq = own(value, "seq");
+  const prev = own(value, "prev");
+  const hash = own(value, "hash");
+  if (!isObject(value) || typeof seq !== "number" || typeof prev !== "string" || typeof hash !== "string") return null;
+  const fields: JsonObject = {};
+  for (const [key, item] of Object.entries(value)) if (!CHAIN_KEYS.has(key)) setOwn(fields, key, item);
+  return { fields, seq, prev, hash };
+}
+
+function headOf(line: string | null): AuditHead {
+  if (line === null) return { seq: 0, hash: GENESIS };
+  const record = parse(line);
+  if (!record) throw new Error("the last line of the audit log is not a record of it: move the file away, or run `aurora-mcp audit verify`");
+  return { seq: record.seq, hash: record.hash };
+}

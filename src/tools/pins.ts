@@ -1,0 +1,143 @@
+import { digest, own, type Json } from "../base/json.ts";
+import { escapeInvisible } from "../base/text.ts";
+import type { AppPins } from "../../generated/tools-lock.d.ts";
+import { describeChange, describeNew } from "./describe-change.ts";
+import { ownToolName } from "./own-name.ts";
+import type { AppListing, Trust } from "./types.ts";
+
+/** Setting `pins` of topology.yaml. */
+export type PinMode = "first_use" | "enforce" | "warn" | "off";
+export type PinKind = "tool" | "prompt" | "resource_template" | "instructions";
+
+/** One thing of a server that is pinned. `name` is the server's own (the package is taken off tools); empty for instructions. */
+export interface PinItem {
+  readonly kind: PinKind;
+  readonly name: string;
+  readonly pin: string;
+  readonly definition: Json;
+}
+
+/** `accepted`: as a person accepted it, or as it was first seen. `first_use`: seen for the first time and taken. Otherwise it waits for a person. */
+export type PinState = "accepted" | "first_use" | "new" | "changed";
+
+/** What pins say of one item. */
+export interface PinVerdict extends PinItem {
+  readonly state: PinState;
+  /** Whether it may be shown and used. */
+  readonly usable: boolean;
+  /** The pin that was accepted, where there is one. */
+  readonly acceptedPin: string | null;
+  /** Why it is not usable, or what to look at; null when all is well. */
+  readonly reason: string | null;
+  readonly findings: readonly string[];
+}
+
+/** What is known of one app when its pins are judged. */
+export interface PinContext {
+  readonly app: string;
+  readonly mode: PinMode;
+  readonly trust: Trust;
+  /** What tools.lock.json has of this app; a person accepted it. */
+  readonly locked: AppPins | undefined;
+  /** What the host pinned by itself when it first saw it. */
+  readonly automatic: AppPins | undefined;
+  /** Findings of the text lint for an item, in words. */
+  readonly findings: (item: PinItem) => readonly string[];
+}
+
+/** Digest over every field of a definition as the server sent it; no Unicode normalisation, order of keys aside. */
+export function pinOf(definition: Json): string {
+  return digest(definition, "pin");
+}
+
+/** Everything of a listing that is pinned: tools, prompts, resource templates and the instructions, in that order. */
+export function pinItems(listing: AppListing): PinItem[] {
+  const item = (kind: PinKind, name: string, definition: Json): PinItem => ({ kind, name, definition, pin: pinOf(definition) });
+  return [
+    ...listing.tools.map((t) => item("tool", ownToolName(listing.app, t.name), t)),
+    ...listing.prompts.map((p) => item("prompt", p.name, p)),
+    ...listing.templates.map((t) => item("resource_template", t.uriTemplate, t)),
+    ...(listing.instructions === null || listing.instructions === "" ? [] : [item("instructions", "", listing.instructions)]),
+  ];
+}
+
+/** The pin that a set of pins has for an item, or undefined. */
+export function pinIn(pins: AppPins | undefined, kind: PinKind, name: string): string | undefined {
+  const found = kind === "instructions" ? pins?.instructions : own(pins?.[SECTIONS[kind]], name);
+  return typeof found === "string" ? found : undefined;
+}
+
+/** The key of an app's pins in the lock under which a kind stands. */
+export const SECTIONS = { tool: "tools", prompt: "prompts", resource_template: "resource_templates" } as const satisfies Record<Exclude<PinKind, "instructions">, keyof AppPins>;
+
+/**
+ * Judges items by pins (contracts 5). What a person accepted counts first. Under `first_use`, an app of medium or high trust that is
+ * not in the lock has each item taken as it is first seen, unless the lint finds something; apps of low trust, locked apps, and
+ * everything under `enforce` show only what a person accepted. `warn` and `off` hold nothing back. Verdicts in state `first_use` are
+ * to be remembered as automatic pins.
+ */
+export function judgePins(context: PinContext, items: readonly PinItem[]): PinVerdict[] {
+  return items.map((item) => {
+    const locked = pinIn(context.locked, item.kind, item.name);
+    const byItself = context.mode !== "enforce" && context.trust !== "low";
+    const automatic = byItself ? pinIn(context.automatic, item.kind, item.name) : undefined;
+    const acceptedPin = locked ?? automatic ?? null;
+    if (context.mode === "off" || acceptedPin === item.pin) return { ...item, state: "accepted", usable: true, acceptedPin, reason: null, findings: [] };
+    const findings = context.findings(item);
+    const mayTake = byItself && context.locked === undefined && acceptedPin === null;
+    if (mayTake && findings.length === 0) return { ...item, state: "first_use", usable: true, acceptedPin: null, reason: null, findings };
+    const state = acceptedPin === null ? "new" : "changed";
+    return { ...item, state, usable: context.mode === "warn", acceptedPin, reason: reasonFor(context, item, state, findings), findings };
+  });
+}
+
+function reasonFor(context: PinContext, item: PinItem, state: "new" | "changed", findings: readonly string[]): string {
+  const what = state === "changed" ? "changed since it was accepted" : "new and not accepted by a person yet";
+  const lint = findings.length > 0 ? `; the text lint says: ${findings.join("; ")}` : "";
+  return `${what}${lint}; look at it with \`aurora-mcp lock\`, then \`aurora-mcp lock --accept ${selector(context.app, item)}\``;
+}
+
+/** How an item is named to `lock --accept`: `APP/TOOL`; other kinds with their kind in front. */
+export function selector(app: string, item: Pick<PinItem, "kind" | "name">): string {
+  if (item.kind === "tool") return `${app}/${item.name}`;
+  return item.kind === "instructions" ? `${app}/instructions:` : `${app}/${item.kind}:${escapeInvisible(item.name)}`;
+}
+
+/** One difference between what a server shows and what a person accepted. */
+export interface PinDifference {
+  readonly app: string;
+  readonly kind: PinKind;
+  readonly name: string;
+  readonly state: "new" | "changed" | "removed" | "accepted";
+  readonly pin: string | null;
+  readonly accepted: string | null;
+  readonly diff: readonly string[];
+  readonly findings: readonly string[];
+}
+
+/**
+ * What `lock` shows of one app: its items against the lock alone, for the lock is what a person answers for. `known` gives the definition
+ * behind an accepted pin, where it was kept. Sorted by kind and name.
+ */
+export function lockDifferences(app: string, items: readonly PinItem[], locked: AppPins | undefined, known: (pin: string) => Json | undefined, findings: PinContext["findings"]): PinDifference[] {
+  const out: PinDifference[] = items.map((item) => {
+    const accepted = pinIn(locked, item.kind, item.name) ?? null;
+    const base = { app, kind: item.kind, name: item.name, pin: item.pin, accepted };
+    if (accepted === item.pin) return { ...base, state: "accepted", diff: [], findings: findings(item) };
+    if (accepted === null) return { ...base, state: "new", diff: describeNew(item.definition), findings: findings(item) };
+    const before = known(accepted);
+    const diff = before === undefined ? ["the accepted definition is not kept on this machine; it is now:", ...describeNew(item.definition)] : describeChange(before, item.definition);
+    return { ...base, state: "changed", diff, findings: findings(item) };
+  });
+  const shown = new Set(items.map((i) => `${i.kind} ${i.name}`));
+  for (const entry of pinEntries(locked)) {
+    if (!shown.has(`${entry.kind} ${entry.name}`)) out.push({ app, kind: entry.kind, name: entry.name, state: "removed", pin: null, accepted: entry.pin, diff: ["the server no longer shows it"], findings: [] });
+  }
+  return out.sort((a, b) => (`${a.kind} ${a.name}` < `${b.kind} ${b.name}` ? -1 : 1));
+}
+
+/** All pins of an app as a list. */
+export function pinEntries(pins: AppPins | undefined): { readonly kind: PinKind; readonly name: string; readonly pin: string }[] {
+  const sections = (Object.keys(SECTIONS) as (keyof typeof SECTIONS)[]).flatMap((kind) => Object.entries(pins?.[SECTIONS[kind]] ?? {}).map(([name, pin]) => ({ kind, name, pin })));
+  return pins?.instructions === undefined ? sections : [...sections, { kind: "instructions", name: "", pin: pins.instructions }];
+}
