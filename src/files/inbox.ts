@@ -1,0 +1,313 @@
+import { mkdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { toAppEvent } from "../amp/app-event.ts";
+import type { AmpEnvelope, Priority } from "../amp/types.ts";
+import type { Clock } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
+import { isObject, own } from "../base/json.ts";
+import type { Inbox, PutResult } from "../runtime/ports.ts";
+import { isCode, syncFolder } from "./atomic-write.ts";
+import { publishFile, stageFiles } from "./event-files.ts";
+import { contentDigest, openIdLedger, type IdLedger, type LedgerEntry } from "./id-ledger.ts";
+import { checkFolder, listEvents, makeRoom, removeDeadTemps } from "./inbox-folder.ts";
+import { eventFileName, inboxFolders, isSafeId, parseEventFileName } from "./inbox-names.ts";
+import { PutQueue, type Waiting } from "./put-queue.ts";
+import { thisWriter } from "./writer-instance.ts";
+
+/** How a file inbox works. */
+export interface FileInboxOptions {
+  /** The folder that readers watch. Made when missing. */
+  readonly dir: string;
+  readonly format: "amp" | "app_event";
+  readonly fsync: boolean;
+  readonly maxPending: number;
+  readonly clock: Clock;
+  /** Where ids are remembered; default `.ledger.jsonl` in `dir`. */
+  readonly ledgerFile?: string;
+  /** How many ids are remembered; default 100 000. */
+  readonly ledgerSize?: number;
+  /** Events that may wait in memory; default 10 000. */
+  readonly queueSize?: number;
+  /** Told in plain words when the inbox degrades, mends, drops, or gets an id with other content. */
+  readonly onProblem?: (message: string) => void;
+}
+
+/** An inbox that writes one file an event. */
+export interface FileInbox extends Inbox {
+  /** Timestamp of the latest event that an earlier run wrote, for the sealer; null when none is known. */
+  readonly lastTimestamp: string | null;
+}
+
+interface Item extends Waiting {
+  readonly envelope: AmpEnvelope;
+  readonly name: string;
+  readonly text: string;
+  readonly digest: string;
+  readonly resolve: (result: PutResult) => void;
+}
+
+/** Most events written together. */
+const BATCH = 64;
+const FIRST_RETRY_MS = 100;
+const LAST_RETRY_MS = 10_000;
+const SCAN_EVERY_MS = 1000;
+const CLOSE_WITHIN_MS = 5000;
+
+/**
+ * Opens a file inbox (contracts 7). A folder that cannot be used now does not throw: events wait, it is tried again with growing
+ * pauses, and `stats().degraded` says why. Temp files of dead writers are removed.
+ */
+export async function openFileInbox(options: FileInboxOptions): Promise<FileInbox> {
+  const dir = path.resolve(options.dir);
+  const problem = options.onProblem ?? (() => {});
+  let degraded: string | null = null;
+  try {
+    await checkFolder(dir);
+    await removeDeadTemps(dir, options.clock.now());
+  } catch (error) {
+    degraded = `${dir}: ${messageOf(error)}`;
+    problem(`inbox degraded: ${degraded}`);
+  }
+  const ledgerFile = options.ledgerFile ?? path.join(dir, ".ledger.jsonl");
+  const ledger = await openIdLedger(ledgerFile, options.ledgerSize ?? 100_000).catch((error: unknown) => {
+    problem(`the inbox cannot read ${ledgerFile} (${messageOf(error)}): events sent again from before the restart are not recognised`);
+    return null;
+  });
+  const names = await listEvents(dir);
+  if (ledger && degraded === null) await adoptUnrecorded(ledger, dir, names).catch((error: unknown) => problem(`the inbox cannot write ${ledgerFile}: ${messageOf(error)}`));
+  return new Spool(dir, options, ledger, degraded, names.length);
+}
+
+/** Records events that a crash kept out of the ledger although their files are there. */
+async function adoptUnrecorded(ledger: IdLedger, dir: string, pending: readonly string[]): Promise<void> {
+  const { processing, dead, done } = inboxFolders(dir);
+  const entries: LedgerEntry[] = [];
+  for (const [folder, names] of [[dir, pending], ...(await Promise.all([processing, dead, done].map(async (f): Promise<[string, string[]]> => [f, await listEvents(f)])))] as const) {
+    for (const name of names) {
+      const id = parseEventFileName(name)?.id;
+      if (id === undefined || ledger.check(id, "") !== "new") continue;
+      const event: unknown = await readFile(path.join(folder, name), "utf8").then(JSON.parse, () => null);
+      const at = own(own(event, "header"), "timestamp") ?? own(event, "created_at");
+      if (typeof at === "string") entries.push({ id, digest: isObject(own(event, "header")) ? digestOf(event as AmpEnvelope) : "", at });
+    }
+  }
+  await ledger.add(entries, false);
+}
+
+/** What makes two envelopes the same fact; time, expiry and the words of the summary do not. */
+function digestOf({ header, payload }: AmpEnvelope): string {
+  return contentDigest([header.method, header.source, payload.type, payload.session_id ?? null, payload.data ?? null]);
+}
+
+class Spool implements FileInbox {
+  readonly lastTimestamp: string | null;
+  readonly #dir: string;
+  readonly #options: FileInboxOptions;
+  readonly #ledger: IdLedger | null;
+  readonly #problem: (message: string) => void;
+  readonly #queue: PutQueue<Item>;
+  readonly #writer = thisWriter();
+  /** Ids on their way, with what will become of them. */
+  readonly #underWay = new Map<string, { readonly digest: string; readonly result: Promise<PutResult> }>();
+  #maxPending: number;
+  #degraded: string | null;
+  #retryMs = FIRST_RETRY_MS;
+  #written = 0;
+  #duplicates = 0;
+  #dropped = 0;
+  #pending: number;
+  #scannedAt = -Infinity;
+  #scanning: Promise<void> | null = null;
+  #pumping = false;
+  /** Files that have their names, but are not yet safe. */
+  #unsettled: { readonly item: Item; readonly result: "written" | "duplicate" }[] = [];
+  #settling: Promise<void> | null = null;
+  #closing = false;
+  #wake: (() => void) | null = null;
+  #idle: (() => void)[] = [];
+
+  constructor(dir: string, options: FileInboxOptions, ledger: IdLedger | null, degraded: string | null, pending: number) {
+    this.#dir = dir;
+    this.#options = options;
+    this.#ledger = ledger;
+    this.#problem = options.onProblem ?? (() => {});
+    this.#queue = new PutQueue(options.queueSize ?? 10_000);
+    this.#maxPending = options.maxPending;
+    this.#degraded = degraded;
+    this.#pending = pending;
+    this.lastTimestamp = ledger?.last ?? null;
+  }
+
+  put(envelope: AmpEnvelope, priority: Priority): Promise<PutResult> {
+    const { header, payload } = envelope;
+    if (!isSafeId(header.message_id)) return Promise.reject(new Error(`message_id ${JSON.stringify(header.message_id)} cannot be part of a file name`));
+    if (this.#closing) return Promise.reject(new Error("the inbox is closed"));
+    const digest = digestOf(envelope);
+    const earlier = this.#underWay.get(header.message_id);
+    if (earlier) return this.#again(header.message_id, earlier.digest === digest, earlier.result);
+    const seen = this.#ledger?.check(header.message_id, digest) ?? "new";
+    if (seen !== "new") return this.#again(header.message_id, seen === "duplicate", Promise.resolve("written"));
+    const body = this.#options.format === "amp" ? envelope : toAppEvent(envelope);
+    const result = new Promise<PutResult>((resolve) => {
+      const item: Item = { app: header.source.app, priority, envelope, name: eventFileName(payload.type, header.message_id), text: `${JSON.stringify(body)}\n`, digest, resolve };
+      const { accepted, evicted } = this.#queue.add(item);
+      if (evicted) this.#drop(evicted);
+      if (!accepted) this.#drop(item);
+    });
+    this.#underWay.set(header.message_id, { digest, result });
+    void result.then(() => this.#underWay.delete(header.message_id));
+    void this.#pump();
+    return result;
+  }
+
+  stats(): ReturnType<Inbox["stats"]> {
+    this.#scanSoon();
+    return {
+      dir: this.#dir,
+      written: this.#written,
+      duplicates: this.#duplicates,
+      dropped: this.#dropped,
+      queued: this.#underWay.size,
+      pending: this.#pending,
+      degraded: this.#degraded,
+    };
+  }
+
+  configure(settings: { readonly maxPending: number }): void {
+    this.#maxPending = settings.maxPending;
+    this.#scannedAt = -Infinity;
+    this.#scanSoon();
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    this.#wake?.();
+    let timer: NodeJS.Timeout | undefined;
+    if (this.#pumping) await Promise.race([new Promise<void>((resolve) => this.#idle.push(resolve)), new Promise<void>((resolve) => (timer = setTimeout(resolve, CLOSE_WITHIN_MS)))]);
+    clearTimeout(timer);
+    for (const item of this.#queue.take(this.#queue.size)) this.#drop(item);
+    await this.#scanning;
+    await this.#ledger?.close();
+  }
+
+  async #again(id: string, same: boolean, first: Promise<PutResult>): Promise<PutResult> {
+    if (!same) this.#problem(`event ${id} came again with other content; the first one stays`);
+    const result = await first;
+    if (result === "dropped") return "dropped";
+    this.#duplicates += 1;
+    return "duplicate";
+  }
+
+  #drop(item: Item): void {
+    this.#dropped += 1;
+    if (this.#dropped === 1 || this.#dropped % 1000 === 0) this.#problem(`inbox queue is full: ${this.#dropped} events dropped so far, the last one a ${item.envelope.payload.type} of ${item.app}`);
+    item.resolve("dropped");
+  }
+
+  /** Writes until the queue is empty. While one batch is made safe, the next is already being written. */
+  async #pump(): Promise<void> {
+    if (this.#pumping) return;
+    this.#pumping = true;
+    while (this.#queue.size > 0) {
+      // Lets everything that comes in the same turn into one batch, and others work between two batches.
+      await nextTurn();
+      const fault = await this.#write(this.#queue.take(this.#degraded === null ? BATCH : 1));
+      if (fault === null) this.#mended();
+      else if (this.#closing) break;
+      else await this.#backOff(fault);
+    }
+    await this.#settling;
+    this.#pumping = false;
+    if (this.#queue.size > 0 && !this.#closing) return this.#pump();
+    for (const done of this.#idle.splice(0)) done();
+  }
+
+  /** Writes a batch and gives its files their names in order. What could not be written goes back into the queue; gives the first fault. */
+  async #write(batch: readonly Item[]): Promise<Error | null> {
+    const staged = await stageFiles(this.#dir, batch, this.#writer, this.#options.fsync);
+    const again: Item[] = [];
+    let fault: Error | null = null;
+    for (const [index, item] of batch.entries()) {
+      const file = staged[index]!;
+      try {
+        if (file instanceof Error) throw file;
+        this.#unsettled.push({ item, result: publishFile(this.#dir, file) ? "written" : "duplicate" });
+      } catch (error) {
+        fault ??= error as Error;
+        again.push(item);
+      }
+    }
+    this.#queue.putBack(again);
+    this.#settling ??= this.#settle().finally(() => (this.#settling = null));
+    return fault;
+  }
+
+  /** Makes published files safe against a power cut and a restart, all that are there at once, then tells whoever put them. */
+  async #settle(): Promise<void> {
+    const { fsync } = this.#options;
+    while (this.#unsettled.length > 0) {
+      const group = this.#unsettled;
+      this.#unsettled = [];
+      const entries = group.map(({ item: { envelope, digest } }): LedgerEntry => ({ id: envelope.header.message_id, digest, at: envelope.header.timestamp }));
+      const steps = await Promise.allSettled([fsync ? syncFolder(this.#dir) : null, this.#ledger?.add(entries, fsync)]);
+      for (const step of steps) if (step.status === "rejected") this.#problem(`inbox: events are written, but ${messageOf(step.reason)}`);
+      for (const { item, result } of group) {
+        if (result === "written") this.#written += 1;
+        else this.#duplicates += 1;
+        item.resolve(result);
+      }
+      this.#pending += group.length;
+      this.#scanSoon();
+    }
+  }
+
+  async #backOff(fault: Error): Promise<void> {
+    const reason = plainFault(this.#dir, fault);
+    if (this.#degraded !== reason) this.#problem(`inbox degraded: ${reason}; events wait in memory and are tried again`);
+    this.#degraded = reason;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, this.#retryMs);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#wake = null;
+    this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
+    if (isCode(fault, "ENOENT")) await mkdir(this.#dir, { recursive: true, mode: 0o700 }).catch(() => {});
+  }
+
+  #mended(): void {
+    if (this.#degraded === null) return;
+    this.#degraded = null;
+    this.#retryMs = FIRST_RETRY_MS;
+    this.#problem("inbox works again");
+  }
+
+  /** Counts what readers have left, now and then, and makes room when it is too much. */
+  #scanSoon(): void {
+    const now = this.#options.clock.monotonic();
+    if (this.#scanning || this.#closing || now - this.#scannedAt < SCAN_EVERY_MS) return;
+    this.#scannedAt = now;
+    this.#scanning = this.#scan().finally(() => (this.#scanning = null));
+  }
+
+  async #scan(): Promise<void> {
+    try {
+      const { pending, moved } = await makeRoom(this.#dir, this.#maxPending, this.#options.clock.now());
+      this.#pending = pending;
+      if (moved > 0) this.#problem(`inbox held more than ${this.#maxPending} events: ${moved} expired events or receipts went to dead/; is the reader running?`);
+    } catch (error) {
+      this.#problem(`inbox: ${this.#dir} cannot be looked through: ${messageOf(error)}`);
+    }
+  }
+}
+
+function plainFault(dir: string, fault: Error): string {
+  if (isCode(fault, "ENOSPC", "EDQUOT")) return `the disk of ${dir} is full`;
+  if (isCode(fault, "EROFS")) return `${dir} is on a read-only file system`;
+  if (isCode(fault, "EACCES", "EPERM")) return `${dir} cannot be written: permission denied`;
+  if (isCode(fault, "ENOTDIR", "EEXIST")) return `${dir} is not a folder`;
+  return `${dir}: ${fault.message}`;
+}
