@@ -1,0 +1,115 @@
+import type { Clock } from "../base/clock.ts";
+import { isObject } from "../base/json.ts";
+import type { JsonObject } from "../base/json.ts";
+import type { AppPlan } from "../plan/types.ts";
+import { LinkError } from "../runtime/ports.ts";
+import type { Connection, ConnectionHooks, ServerRequest } from "../runtime/ports.ts";
+import { clientCapabilities } from "./client-capabilities.ts";
+import { McpConnection } from "./connection.ts";
+import { shakeHands } from "./handshake.ts";
+import type { Session } from "./handshake.ts";
+import type { ListLimits } from "./list-pages.ts";
+import { plainLine } from "./plain-line.ts";
+import { RpcLane } from "./rpc-lane.ts";
+import { startErrorOf } from "./start-error.ts";
+import type { Wire, WireMessage } from "./wire.ts";
+
+/** A wire that is ready to be started, and what is special about it. */
+export interface OpenedWire {
+  readonly wire: Wire;
+  readonly transport: "stdio" | "http";
+  readonly pid: () => number | null;
+  /** The last lines of stderr, masked. */
+  readonly stderrTail: () => readonly string[];
+  /** What helps a person to understand a failed start: the command line, the URL. Masked. */
+  readonly explain: () => string;
+  /** Where sessions can be forgotten by the server. */
+  readonly sessions: { readonly forget: () => void; readonly onLost: (handler: () => void) => void } | null;
+}
+
+/** What {@link establish} needs. */
+export interface EstablishOptions {
+  readonly plan: AppPlan;
+  readonly scope: string;
+  readonly hooks: ConnectionHooks;
+  readonly signal: AbortSignal;
+  readonly opened: OpenedWire;
+  readonly clientInfo: { readonly name: string; readonly version: string };
+  /** Milliseconds until the start must be done. */
+  readonly timeLeft: () => number;
+  readonly limits: () => ListLimits;
+  /** Protocol revision to ask for first. */
+  readonly version: string;
+  readonly onVersion: (version: string) => void;
+  readonly clock: Clock;
+}
+
+const METHOD_NOT_FOUND = -32601;
+const EARLY_KEPT = 100;
+
+/** Starts a wire and initialises the server on it. Throws StartError and leaves nothing running. */
+export async function establish(options: EstablishOptions): Promise<Connection> {
+  const { plan, hooks, signal, opened, timeLeft } = options;
+  const { wire } = opened;
+  const { capabilities, methods } = clientCapabilities(plan.grants);
+  const note = (text: string): void => hooks.onLog?.(text, "kit");
+  const startedAt = options.clock.monotonic();
+  let connection: McpConnection | null = null;
+  let early: WireMessage[] = [];
+  const lane = new RpcLane(
+    wire,
+    {
+      request: (message) => {
+        // Answered at once: a server may ping before it answers initialize.
+        if (message["method"] === "ping") void lane.respond({ jsonrpc: "2.0", id: message["id"] as number, result: {} });
+        else if (connection !== null) connection.session.deliver(message);
+        else if (early.length < EARLY_KEPT) early.push(message);
+      },
+      notification: (method, params) => (connection === null ? early.length < EARLY_KEPT && early.push({ method, params }) : connection.deliverNotification(method, params)),
+      closed: (reason) => connection?.deliverClosed(reason),
+      protocolError: (message) => hooks.onProtocolError?.(message),
+      note,
+    },
+    options.clock,
+  );
+  const onRequest = async (request: ServerRequest): Promise<JsonObject> => {
+    if (methods.has(request.method) && hooks.onServerRequest !== undefined) return await hooks.onServerRequest(request);
+    note(`the server asked for ${plainLine(request.method)}, which is not granted to it; refused`);
+    throw Object.assign(new Error(`Method not found: ${request.method}`), { code: METHOD_NOT_FOUND });
+  };
+  const open = (version: string): Promise<Session> =>
+    shakeHands({ lane, wire, clientInfo: options.clientInfo, capabilities, version, timeoutMs: timeLeft(), signal, onNote: note, onRequest });
+  const onAbort = (): void => void wire.close({ force: true });
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    await wire.start();
+    const session = await open(options.version);
+    const { protocolVersion } = session.hello;
+    options.onVersion(protocolVersion);
+    const renew = async (): Promise<Session> => {
+      opened.sessions!.forget();
+      return await shakeHands({ lane, wire, clientInfo: options.clientInfo, capabilities, version: protocolVersion, timeoutMs: plan.startTimeoutMs, signal: AbortSignal.timeout(plan.startTimeoutMs), onNote: note, onRequest });
+    };
+    const ready = new McpConnection({
+      app: plan.package, scope: options.scope, transport: opened.transport, pid: opened.pid, wire, lane, session,
+      limits: options.limits,
+      renew: opened.sessions === null ? null : renew,
+      onNote: note,
+    });
+    if (signal.aborted) throw new LinkError("cancelled", "cancelled");
+    connection = ready;
+    opened.sessions?.onLost(() => ready.sessionLost());
+    const waiting = early;
+    early = [];
+    for (const message of waiting) {
+      if (message["id"] !== undefined) session.deliver(message);
+      else ready.deliverNotification(message["method"] as string, isObject(message["params"]) ? (message["params"] as JsonObject) : {});
+    }
+    return ready;
+  } catch (error) {
+    await wire.close({ force: signal.aborted });
+    throw startErrorOf(error, { plan, opened, aborted: signal.aborted, elapsedMs: options.clock.monotonic() - startedAt });
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}

@@ -1,0 +1,68 @@
+import { isObject, own } from "../base/json.ts";
+import type { Json } from "../base/json.ts";
+import { LinkError } from "../runtime/ports.ts";
+import { readExcerpt } from "./http-client.ts";
+import type { HttpResponse } from "./http-client.ts";
+import { plainLine, seconds } from "./plain-line.ts";
+
+const EXCERPT_BYTES = 8192;
+const SHOWN_CHARS = 200;
+/** How servers say that they do not know a session; many answer 400, or even 200, instead of 404. */
+const UNKNOWN_SESSION = /\bsession\b.{0,40}\b(?:not found|unknown|expired|invalid|not exist|terminated|closed|missing)\b|\b(?:unknown|invalid|expired|no valid|no such|missing)\b.{0,20}\bsession\b/is;
+
+/** Whether a text is a server's way to say that it does not know the session. */
+export function saysUnknownSession(text: string): boolean {
+  return UNKNOWN_SESSION.test(text.slice(0, 1000));
+}
+
+/** The LinkError for a response that is not a success. `withSession`: the request named a session. `elapsedMs`: since it was sent. */
+export async function httpFault(response: HttpResponse, withSession: boolean, elapsedMs: number): Promise<LinkError> {
+  const { status } = response;
+  const body = await readExcerpt(response, EXCERPT_BYTES);
+  const type = (response.headers["content-type"] ?? "no content type").split(";")[0]!.trim();
+  const rpc = rpcError(body);
+  const text = rpc === undefined ? excerpt(body, type) : plainLine(rpc.message.slice(0, SHOWN_CHARS));
+  const message = `HTTP ${status} from ${response.url.host} after ${seconds(elapsedMs)}${rpc === undefined ? ` (${plainLine(type.slice(0, 60))})` : ""}${text === "" ? "" : `: ${text}`}`;
+  if (withSession && (status === 404 || (status === 400 && saysUnknownSession(body)))) return new LinkError("session-expired", message, { code: status });
+  if (status === 401) return new LinkError("unauthorized", message, { code: status });
+  if (status === 403) return new LinkError("forbidden", message, { code: status });
+  const retryAfterMs = retryAfter(response.headers["retry-after"]);
+  return new LinkError("http", message, {
+    // A gateway's or a broken server's word says nothing about what the request has done.
+    sent: status >= 500,
+    code: status,
+    ...(rpc?.data === undefined ? {} : { data: rpc.data }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
+
+/** The LinkError for a success whose body is no JSON-RPC message. */
+export function unexpectedBody(body: string, host: string, withSession: boolean): LinkError {
+  const text = `unexpected body from ${host}, not a JSON-RPC message: ${excerpt(body, "")}`;
+  return withSession && saysUnknownSession(body) ? new LinkError("session-expired", text) : new LinkError("invalid", text, { sent: true });
+}
+
+function rpcError(body: string): { readonly message: string; readonly data: Json | undefined } | undefined {
+  try {
+    const error = own(JSON.parse(body), "error");
+    const message = own(error, "message");
+    if (!isObject(error) || typeof message !== "string") return undefined;
+    return { message, data: error["data"] as Json | undefined };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A short piece of a body as one line; of an HTML page only its words. */
+function excerpt(body: string, type: string): string {
+  const html = type.includes("html") || /^\s*<(?:!doctype|html)/i.test(body);
+  const text = html ? body.replaceAll(/<(script|style)[^>]{0,200}>[^<]*<\/\1>/gi, " ").replaceAll(/<[^<>]{0,1000}>/g, " ") : body;
+  return plainLine(text.replaceAll(/\s+/g, " ").trim().slice(0, SHOWN_CHARS));
+}
+
+function retryAfter(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d{1,9}$/.test(value.trim())) return Number(value) * 1000;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
+}

@@ -1,0 +1,334 @@
+import { systemClock } from "../base/clock.ts";
+import type { JsonObject } from "../base/json.ts";
+import { LinkError } from "../runtime/ports.ts";
+import type { CloseReason } from "../runtime/ports.ts";
+import { httpFault, saysUnknownSession, unexpectedBody } from "./http-answers.ts";
+import { readBody } from "./http-client.ts";
+import type { HttpClient, HttpRequest, HttpResponse } from "./http-client.ts";
+import { SseReader } from "./sse-reader.ts";
+import type { ServerEvent } from "./sse-reader.ts";
+import { isWireMessage } from "./wire.ts";
+import type { Wire, WireMessage } from "./wire.ts";
+
+/** Adds what signs a request in, and mends what a server refused. */
+export interface HttpAuthority {
+  /** Headers that sign the next request in. */
+  headers(): Promise<Record<string, string>>;
+  /** The server answered 401 or 403: true when the request may be tried once more. Throws a LinkError that says what a person must do. */
+  refused(response: HttpResponse): Promise<boolean>;
+}
+
+/** What a {@link HttpTransport} talks to. */
+export interface HttpTransportOptions {
+  readonly url: URL;
+  readonly client: HttpClient;
+  /** Configured headers, checked. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly authority: HttpAuthority | null;
+  /** Largest message, inflated. */
+  readonly bodyBytes: number;
+  readonly onNote: (note: string) => void;
+}
+
+/** A stream of events that answers one request (`id`), or the standing one (`null`). */
+interface Stream {
+  readonly id: number | null;
+  readonly abort: AbortController;
+  lastEventId: string | null;
+  retryMs: number | null;
+  answered: boolean;
+}
+
+const FIRST_RETRY_MS = 1000;
+const LONGEST_RETRY_MS = 30_000;
+const RETRY_GROWTH = 1.5;
+const RESUME_TRIES = 5;
+const DELETE_MS = 1000;
+const REPLAY_IDS_KEPT = 1000;
+
+/**
+ * Streamable HTTP. Every request is a POST of its own: whatever becomes of its response, its answer or a LinkError reaches the lane. A lost response stream is resumed where the
+ * server gave event ids, else the call ends at once with an unknown outcome. The standing GET stream has its own back-off and never touches the POST side.
+ */
+export class HttpTransport implements Wire {
+  onmessage?: ((message: WireMessage) => void) | undefined;
+  onlost?: ((id: number | string | null, error: LinkError) => void) | undefined;
+  onclose?: ((reason: CloseReason) => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  /** The server forgot the session, seen on the standing stream. */
+  onsessionlost?: (() => void) | undefined;
+
+  readonly #options: HttpTransportOptions;
+  readonly #requests = new Map<number, AbortController>();
+  readonly #seenEvents = new Set<string>();
+  #url: URL;
+  #sessionId: string | null = null;
+  #protocolVersion: string | null = null;
+  #standing: Stream | null = null;
+  #closing: Promise<void> | null = null;
+
+  constructor(options: HttpTransportOptions) {
+    this.#options = options;
+    this.#url = options.url;
+  }
+
+  async start(): Promise<void> {}
+
+  setProtocolVersion(version: string): void {
+    this.#protocolVersion = version;
+  }
+
+  /** Starts anew without a session; the next message must be `initialize`. */
+  forgetSession(): void {
+    this.#sessionId = null;
+    this.#protocolVersion = null;
+    this.#standing?.abort.abort();
+    this.#standing = null;
+  }
+
+  abandon(id: number): void {
+    this.#requests.get(id)?.abort();
+  }
+
+  async send(message: JsonObject): Promise<void> {
+    if (this.#closing !== null) throw new LinkError("closed", "the connection is closed");
+    const { method, id } = message;
+    if (typeof method === "string" && typeof id === "number") {
+      // Not awaited: the lane hears through onmessage or onlost.
+      void this.#request(id, message, method === "initialize");
+      return;
+    }
+    const response = await this.#post(message);
+    if (response.status >= 300) throw await httpFault(response, this.#sessionId !== null, 0);
+    response.body.resume();
+    if (method === "notifications/initialized") void this.#listen();
+  }
+
+  /** Deletes the session (bounded in time; `force` skips it) and ends all streams. */
+  close(options: { readonly force?: boolean } = {}): Promise<void> {
+    this.#closing ??= this.#end();
+    if (options.force === true) this.#options.client.close();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
+    this.#standing?.abort.abort();
+    for (const abort of this.#requests.values()) abort.abort();
+    if (this.#sessionId !== null) {
+      try {
+        const response = await this.#options.client.send(this.#url, { method: "DELETE", headers: await this.#headers({}), signal: AbortSignal.timeout(DELETE_MS) });
+        response.body.destroy();
+      } catch {
+        // The server drops the session by itself in the end.
+      }
+    }
+    this.#options.client.close();
+    this.onclose?.({ planned: true, message: "closed", exitCode: null, signal: null, stderrTail: [] });
+  }
+
+  async #request(id: number, message: JsonObject, initialize: boolean): Promise<void> {
+    const abort = new AbortController();
+    this.#requests.set(id, abort);
+    const sentAt = systemClock.monotonic();
+    const withSession = this.#sessionId !== null;
+    try {
+      const response = await this.#post(message, abort.signal);
+      if (response.status >= 300) return this.onlost?.(id, await httpFault(response, withSession, systemClock.monotonic() - sentAt));
+      if (initialize) this.#adoptSession(response.headers["mcp-session-id"]);
+      const type = response.headers["content-type"] ?? "";
+      if (type.includes("text/event-stream")) await this.#readAnswerStream({ id, abort, lastEventId: null, retryMs: null, answered: false }, response, withSession);
+      else this.#takeBody(id, await readBody(response, this.#options.bodyBytes), response, withSession);
+    } catch (error) {
+      this.onlost?.(id, error instanceof LinkError ? error : new LinkError("network", (error as Error).message, { sent: true, cause: error }));
+    } finally {
+      this.#requests.delete(id);
+    }
+  }
+
+  #takeBody(id: number, body: string, response: HttpResponse, withSession: boolean): void {
+    const messages = readMessages(body);
+    if (messages === null) return this.onlost?.(id, unexpectedBody(body, response.url.host, withSession));
+    for (const message of messages) this.onmessage?.(message);
+    // When its answer was among them, nobody waits any more and this does nothing.
+    this.onlost?.(id, new LinkError("invalid", `the response of ${response.url.host} does not hold the answer`, { sent: true }));
+  }
+
+  /** Reads the stream that answers a request, resuming it as long as the server gives event ids and lets us. */
+  async #readAnswerStream(stream: Stream, first: HttpResponse, withSession: boolean): Promise<void> {
+    let response: HttpResponse | null = first;
+    let failure: LinkError | null = null;
+    for (let tries = 0; tries <= RESUME_TRIES; tries += 1) {
+      if (response !== null) {
+        const before: string | null = stream.lastEventId;
+        failure = await this.#readEvents(stream, response, withSession);
+        if (stream.answered || stream.abort.signal.aborted) return;
+        if (stream.lastEventId !== before) tries = 0;
+      }
+      if (stream.lastEventId === null || this.#closing !== null || (failure !== null && failure.kind !== "network")) break;
+      await pause(stream.retryMs ?? backoff(tries), stream.abort.signal);
+      if (stream.abort.signal.aborted) return;
+      const resumed = await this.#get(stream).catch((error: unknown) => error as LinkError);
+      response = resumed instanceof LinkError ? null : resumed;
+      if (response === null) failure = resumed as LinkError;
+      else if (response.status >= 300) {
+        failure = await httpFault(response, withSession, 0);
+        if (response.status < 500) break;
+        response = null;
+      }
+    }
+    const why = failure === null ? "" : `: ${failure.message}`;
+    this.onlost?.(stream.id, failure !== null && failure.kind !== "network" && failure.kind !== "http" ? failure : new LinkError("closed", `the response stream of ${this.#url.host} ended before the answer${why}`, { sent: true }));
+  }
+
+  /** Reads events until the stream ends. Gives why it broke off; null for a clean end. */
+  async #readEvents(stream: Stream, response: HttpResponse, withSession: boolean): Promise<LinkError | null> {
+    let failure: LinkError | null = null;
+    const reader = new SseReader(this.#options.bodyBytes, {
+      event: (event) => (failure ??= this.#takeEvent(stream, event, withSession)),
+      retry: (ms) => (stream.retryMs = Math.min(ms, LONGEST_RETRY_MS)),
+      oversize: () => {
+        const error = new LinkError("too-large", `the server sent a message over the limit of ${this.#options.bodyBytes} bytes; it was dropped`, { sent: true });
+        if (stream.id === null) this.#options.onNote(error.message);
+        else failure ??= error;
+      },
+    });
+    try {
+      for await (const chunk of response.body as AsyncIterable<Buffer>) {
+        reader.push(chunk);
+        if (stream.answered || failure !== null) break;
+      }
+    } catch (error) {
+      failure ??= new LinkError("network", (error as Error).message, { sent: true, cause: error });
+    }
+    response.body.destroy();
+    return failure;
+  }
+
+  #takeEvent(stream: Stream, event: ServerEvent, withSession: boolean): LinkError | null {
+    if (event.id !== null && event.id !== "") {
+      stream.lastEventId = event.id;
+      // A resumed stream may tell again what was heard already.
+      if (event.data !== "" && this.#seenEvents.has(event.id)) return null;
+      if (this.#seenEvents.size >= REPLAY_IDS_KEPT) this.#seenEvents.delete(this.#seenEvents.values().next().value!);
+      if (event.data !== "") this.#seenEvents.add(event.id);
+    }
+    if (event.data === "" || event.event !== "message") return null;
+    const messages = readMessages(event.data);
+    if (messages === null) {
+      if (stream.id !== null && withSession && saysUnknownSession(event.data)) return unexpectedBody(event.data, this.#url.host, true);
+      this.#options.onNote(`the server sent an event that is not a JSON-RPC message: ${event.data.slice(0, 200)}`);
+      return null;
+    }
+    for (const message of messages) {
+      if (stream.id !== null && typeof message["method"] !== "string" && String(message["id"]) === String(stream.id)) stream.answered = true;
+      this.onmessage?.(message);
+    }
+    return null;
+  }
+
+  /** Keeps the standing stream open for as long as the server offers one. */
+  async #listen(): Promise<void> {
+    const stream: Stream = { id: null, abort: new AbortController(), lastEventId: null, retryMs: null, answered: false };
+    this.#standing?.abort.abort();
+    this.#standing = stream;
+    const { signal } = stream.abort;
+    let worked = false;
+    for (let tries = 0; !signal.aborted; tries += 1) {
+      const response = await this.#get(stream).catch(() => null);
+      if (signal.aborted) return response?.body.destroy() as void;
+      if (response !== null && response.status >= 400 && response.status < 500 && response.status !== 429) {
+        response.body.destroy();
+        // 405 and 400 say that there is no such stream. 404 where there was one says that the session is gone.
+        if (worked && response.status === 404 && this.#sessionId !== null) this.onsessionlost?.();
+        return;
+      }
+      if (response !== null && response.status < 300 && (response.headers["content-type"] ?? "").includes("text/event-stream")) {
+        worked = true;
+        tries = 0;
+        await this.#readEvents(stream, response, false);
+      } else {
+        response?.body.destroy();
+        // A success that is no stream will not become one.
+        if (response !== null && response.status < 300) return;
+      }
+      await pause(stream.retryMs ?? backoff(tries), signal);
+    }
+  }
+
+  async #get(stream: Stream): Promise<HttpResponse> {
+    return await this.#sendSigned({
+      method: "GET",
+      headers: { accept: "text/event-stream", ...(stream.lastEventId === null ? {} : { "last-event-id": stream.lastEventId }) },
+      signal: stream.abort.signal,
+    });
+  }
+
+  async #post(message: JsonObject, signal?: AbortSignal): Promise<HttpResponse> {
+    return await this.#sendSigned({
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+      body: JSON.stringify(message),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  }
+
+  async #sendSigned(request: HttpRequest): Promise<HttpResponse> {
+    const { authority, client } = this.#options;
+    const send = async (): Promise<HttpResponse> => await client.send(this.#url, { ...request, headers: await this.#headers(request.headers) });
+    let response = await send();
+    if (authority !== null && (response.status === 401 || response.status === 403) && (await authority.refused(response))) {
+      response.body.destroy();
+      response = await send();
+    }
+    if (response.url.href !== this.#url.href) {
+      this.#options.onNote(`the server redirects to ${response.url.origin}${response.url.pathname}; write that address in mcp.url`);
+      this.#url = response.url;
+    }
+    return response;
+  }
+
+  async #headers(own: Readonly<Record<string, string>>): Promise<Record<string, string>> {
+    return {
+      ...this.#options.headers,
+      ...(this.#options.authority === null ? {} : await this.#options.authority.headers()),
+      ...(this.#sessionId === null ? {} : { "mcp-session-id": this.#sessionId }),
+      ...(this.#protocolVersion === null ? {} : { "mcp-protocol-version": this.#protocolVersion }),
+      ...own,
+    };
+  }
+
+  #adoptSession(id: string | string[] | undefined): void {
+    if (typeof id !== "string") return;
+    if (/^[\u0021-\u007e]{1,1024}$/.test(id)) this.#sessionId = id;
+    else this.#options.onNote("the server gave a session id with characters that are not allowed; it is not used");
+  }
+}
+
+/** The messages of a JSON text: one, or a batch. Null when it holds none. */
+export function readMessages(text: string): WireMessage[] | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    const messages = Array.isArray(value) ? value : [value];
+    return messages.length > 0 && messages.every(isWireMessage) ? messages : null;
+  } catch {
+    return null;
+  }
+}
+
+function backoff(tries: number): number {
+  return Math.min(FIRST_RETRY_MS * RETRY_GROWTH ** tries, LONGEST_RETRY_MS);
+}
+
+/** Waits; an abort ends the wait early. Never rejects. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener("abort", done, { once: true });
+  });
+}

@@ -1,0 +1,321 @@
+import type { Clock } from "../base/clock.ts";
+import { systemClock } from "../base/clock.ts";
+import { MAX_TIMER_MS } from "../base/durations.ts";
+import { isObject } from "../base/json.ts";
+import type { Json, JsonObject } from "../base/json.ts";
+import { LinkError } from "../runtime/ports.ts";
+import type { CloseReason, Progress, RequestOptions } from "../runtime/ports.ts";
+import { seconds } from "./plain-line.ts";
+import type { Wire, WireMessage } from "./wire.ts";
+
+/** Whom a {@link RpcLane} tells. */
+export interface LaneHandlers {
+  /** A request of the server; whoever takes it answers with `respond`. */
+  readonly request: (message: WireMessage) => void;
+  /** A notification of the server, but progress of own requests. */
+  readonly notification: (method: string, params: JsonObject) => void;
+  readonly closed: (reason: CloseReason) => void;
+  /** Something the server did wrong on the wire. */
+  readonly protocolError: (message: string) => void;
+  /** A thing worth a line in the app's log, no breach. */
+  readonly note: (message: string) => void;
+}
+
+/** Answers that matched no open request. */
+export interface StrayCounts {
+  /** For a request that had been given up. */
+  late: number;
+  /** For a request that had been answered. */
+  duplicate: number;
+  /** For a request that was never sent. */
+  unknown: number;
+}
+
+interface Pending {
+  readonly method: string;
+  readonly resolve: (result: JsonObject) => void;
+  readonly reject: (error: LinkError) => void;
+  readonly onProgress: ((progress: Progress) => void) | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly onAbort: (() => void) | undefined;
+  readonly startedAt: number;
+  readonly idleMs: number;
+  readonly totalMs: number;
+  readonly straysAtStart: number;
+  heardAt: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** How long a request may take when nobody says. */
+const DEFAULT_TIMEOUT_MS = 60_000;
+const GIVEN_UP_KEPT = 1000;
+/** Methods whose work may take long: the server is always told where to send progress. */
+const WITH_PROGRESS = new Set(["tools/call", "resources/read", "prompts/get"]);
+
+/**
+ * The requests of one connection: ids, deadlines, progress, cancellation. Every request ends exactly once, with a result or a LinkError;
+ * answers nobody waits for are dropped and counted. Ids start at 0 and are never used twice.
+ */
+export class RpcLane {
+  readonly strays: StrayCounts = { late: 0, duplicate: 0, unknown: 0 };
+  /** When the last message arrived, by the monotonic clock. */
+  lastHeardAt = -Infinity;
+
+  readonly #wire: Wire;
+  readonly #handlers: LaneHandlers;
+  readonly #clock: Clock;
+  readonly #pending = new Map<number, Pending>();
+  readonly #givenUp = new Set<number>();
+  readonly #listeners = new Set<() => void>();
+  readonly #told = new Set<string>();
+  #nextId = 0;
+  #lastStray: unknown;
+  #closed: CloseReason | null = null;
+
+  constructor(wire: Wire, handlers: LaneHandlers, clock: Clock = systemClock) {
+    this.#wire = wire;
+    this.#handlers = handlers;
+    this.#clock = clock;
+    wire.onmessage = (message) => this.#onMessage(message);
+    wire.onlost = (id, error) => this.#onLost(id, error);
+    wire.onclose = (reason) => this.#onClose(reason);
+    wire.onerror = (error) => handlers.note(error.message);
+  }
+
+  /** Why the connection ended; null while it lives. */
+  get closed(): CloseReason | null {
+    return this.#closed;
+  }
+
+  get inFlight(): number {
+    return this.#pending.size;
+  }
+
+  /** Sends a request and gives its result object. Throws LinkError. */
+  request(method: string, params: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
+    const { signal } = options;
+    if (this.#closed !== null) return Promise.reject(new LinkError("closed", `the connection is closed: ${this.#closed.message}`));
+    if (signal?.aborted === true) return Promise.reject(new LinkError("cancelled", reasonOf(signal)));
+    const id = this.#nextId++;
+    return new Promise((resolve, reject) => {
+      const now = this.#clock.monotonic();
+      const idleMs = clamp(options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+      const totalMs = clamp(options.maxTotalMs ?? MAX_TIMER_MS);
+      const onAbort = signal === undefined ? undefined : (): void => this.#giveUp(id, new LinkError("cancelled", reasonOf(signal), { sent: true }), reasonOf(signal));
+      const strays = this.strays;
+      const pending: Pending = {
+        method, resolve, reject, signal, onAbort, idleMs, totalMs,
+        onProgress: options.onProgress,
+        startedAt: now,
+        straysAtStart: strays.duplicate + strays.unknown,
+        heardAt: now,
+        timer: undefined,
+      };
+      this.#pending.set(id, pending);
+      if (onAbort !== undefined) signal!.addEventListener("abort", onAbort, { once: true });
+      pending.timer = setTimeout(() => this.#onTimer(id), Math.min(idleMs, totalMs));
+      const message = { jsonrpc: "2.0", id, method, params: withMeta(method, params, options, id) };
+      this.#wire.send(message).catch((error: unknown) => this.#fail(id, asLinkError(error)));
+    });
+  }
+
+  /** Sends a notification. Throws LinkError when it cannot be handed over. */
+  async notify(method: string, params: JsonObject): Promise<void> {
+    if (this.#closed !== null) throw new LinkError("closed", `the connection is closed: ${this.#closed.message}`);
+    try {
+      await this.#wire.send({ jsonrpc: "2.0", method, params });
+    } catch (error) {
+      throw asLinkError(error);
+    }
+  }
+
+  /** Sends the answer to a request of the server; a connection that is gone needs none. */
+  async respond(message: JsonObject): Promise<void> {
+    if (this.#closed === null) await this.#wire.send(message).catch((error: unknown) => this.#handlers.note(`an answer to the server was not sent: ${(error as Error).message}`));
+  }
+
+  /** Resolves true when any message arrives within `ms`, false when none does or the connection ends. */
+  heardWithin(ms: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const done = (heard: boolean): void => {
+        clearTimeout(timer);
+        this.#listeners.delete(onMessage);
+        resolve(heard);
+      };
+      const onMessage = (): void => done(this.#closed === null);
+      const timer = setTimeout(() => done(false), clamp(ms));
+      if (this.#closed === null) this.#listeners.add(onMessage);
+      else done(false);
+    });
+  }
+
+  #onMessage(message: WireMessage): void {
+    this.lastHeardAt = this.#clock.monotonic();
+    if (this.#listeners.size > 0) for (const listener of [...this.#listeners]) listener();
+    const { method, id } = message;
+    if (typeof method !== "string") return this.#onAnswer(message);
+    if (id !== undefined && id !== null) {
+      if (typeof id === "string" || typeof id === "number") return this.#handlers.request(message);
+      return this.#handlers.protocolError(`the server sent a request ${method} whose id is neither a string nor a number`);
+    }
+    const params = isObject(message["params"]) ? (message["params"] as JsonObject) : {};
+    if (method === "notifications/progress" && this.#onProgress(params)) return;
+    this.#handlers.notification(method, params);
+  }
+
+  #onAnswer(message: WireMessage): void {
+    const id = this.#openId(message["id"]);
+    const { error, result } = message;
+    if (id === null) return this.#onStray(message["id"], error);
+    if (isObject(error)) {
+      const { code, data } = error;
+      const text = typeof error["message"] === "string" && error["message"] !== "" ? error["message"] : "error without a message";
+      return this.#fail(id, new LinkError("rpc", text, { sent: true, ...(typeof code === "number" ? { code } : {}), ...(data === undefined ? {} : { data: data as Json }) }));
+    }
+    if (!isObject(result)) {
+      const what = result === undefined ? "neither a result nor an error" : "a result that is not an object";
+      this.#handlers.protocolError(`the server answered ${this.#pending.get(id)!.method} with ${what}`);
+      return this.#fail(id, new LinkError("invalid", `the server answered with ${what}`, { sent: true }));
+    }
+    this.#take(id)?.resolve(result as JsonObject);
+  }
+
+  /** The open request that an id means: the number itself, or, for servers that turn ids into text, its digits. */
+  #openId(id: unknown): number | null {
+    if (typeof id === "number") return this.#pending.has(id) ? id : null;
+    if (typeof id !== "string" || !/^\d{1,15}$/.test(id) || !this.#pending.has(Number(id))) return null;
+    this.#tellOnce("string-id", "the server turns request ids into strings; they are accepted");
+    return Number(id);
+  }
+
+  #onStray(id: unknown, error: unknown): void {
+    if (id === null && isObject(error)) {
+      // The server could not read the id. With one request open there is no doubt which it was.
+      this.#handlers.protocolError(`the server could not read a request: ${String(error["message"])}`);
+      if (this.#pending.size === 1) this.#fail([...this.#pending.keys()][0]!, new LinkError("rpc", String(error["message"] ?? "the server could not read the request"), { sent: true, ...(typeof error["code"] === "number" ? { code: error["code"] } : {}) }));
+      return;
+    }
+    const number = typeof id === "string" && /^\d{1,15}$/.test(id) ? Number(id) : id;
+    if (typeof number === "number" && this.#givenUp.delete(number)) {
+      this.strays.late += 1;
+      return;
+    }
+    this.#lastStray = id;
+    if (typeof number === "number" && Number.isInteger(number) && number >= 0 && number < this.#nextId) {
+      this.strays.duplicate += 1;
+      this.#tellOnce("duplicate", `response for id ${String(id)}, which was answered already; such answers are dropped`);
+      return;
+    }
+    this.strays.unknown += 1;
+    if (this.#tellOnce("unknown", `response for unknown id ${JSON.stringify(id)?.slice(0, 100)}; such answers are dropped`)) {
+      this.#handlers.protocolError(`the server answered a request that was never sent (id ${JSON.stringify(id)?.slice(0, 100)})`);
+    }
+  }
+
+  #onProgress(params: JsonObject): boolean {
+    const token = params["progressToken"];
+    const id = typeof token === "string" && /^\d{1,15}$/.test(token) ? Number(token) : token;
+    if (typeof id !== "number") return false;
+    const pending = this.#pending.get(id);
+    // Progress after the end is late, not news.
+    if (pending === undefined) return id < this.#nextId;
+    pending.heardAt = this.#clock.monotonic();
+    const { progress, total, message } = params;
+    if (pending.onProgress !== undefined && typeof progress === "number") {
+      pending.onProgress({ progress, ...(typeof total === "number" ? { total } : {}), ...(typeof message === "string" ? { message } : {}) });
+    }
+    return true;
+  }
+
+  /** One timer a request: progress only notes the time, and the timer looks whether it is really over. */
+  #onTimer(id: number): void {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
+    const now = this.#clock.monotonic();
+    const totalLeft = pending.startedAt + pending.totalMs - now;
+    const left = Math.min(totalLeft, pending.heardAt + pending.idleMs - now);
+    if (left > 0.5) {
+      pending.timer = setTimeout(() => this.#onTimer(id), left);
+      return;
+    }
+    const elapsed = seconds(now - pending.startedAt);
+    const text = totalLeft <= 0.5 ? `${pending.method} took longer than its hard limit of ${seconds(pending.totalMs)}` : `no answer to ${pending.method} within ${seconds(pending.idleMs)}${pending.heardAt > pending.startedAt ? ` of the last progress (${elapsed} in all)` : ""}`;
+    this.#giveUp(id, new LinkError("timeout", text + this.#strayHint(pending), { sent: true }), "timed out");
+  }
+
+  #strayHint(pending: Pending): string {
+    if (this.strays.duplicate + this.strays.unknown === pending.straysAtStart) return "";
+    return `; meanwhile the server answered with id ${JSON.stringify(this.#lastStray)?.slice(0, 100)}, which belongs to no open request and may be this answer`;
+  }
+
+  /** Ends a request from this side: the server is told, once, and never about `initialize` (the protocol forbids that). */
+  #giveUp(id: number, error: LinkError, reason: string): void {
+    const pending = this.#take(id);
+    if (pending === undefined) return;
+    if (this.#givenUp.size >= GIVEN_UP_KEPT) this.#givenUp.delete(this.#givenUp.values().next().value!);
+    this.#givenUp.add(id);
+    if (pending.method !== "initialize" && this.#closed === null) {
+      this.#wire.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id, reason } }).catch(() => {
+        // The server is gone or deaf: there is nothing left to cancel.
+      });
+    }
+    this.#wire.abandon?.(id);
+    pending.reject(error);
+  }
+
+  #fail(id: number, error: LinkError): void {
+    this.#take(id)?.reject(error);
+  }
+
+  #onLost(id: number | string | null, error: LinkError): void {
+    // An answer that cannot be told is the only open request's, if there is only one.
+    const open = id === null && this.#pending.size === 1 ? [...this.#pending.keys()][0]! : this.#openId(id);
+    if (open !== null) this.#fail(open, error);
+  }
+
+  #onClose(reason: CloseReason): void {
+    if (this.#closed !== null) return;
+    this.#closed = reason;
+    for (const id of [...this.#pending.keys()]) this.#fail(id, new LinkError("closed", `the connection ended: ${reason.message}`, { sent: true }));
+    for (const listener of [...this.#listeners]) listener();
+    this.#handlers.closed(reason);
+  }
+
+  #take(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return undefined;
+    this.#pending.delete(id);
+    clearTimeout(pending.timer);
+    if (pending.onAbort !== undefined) pending.signal!.removeEventListener("abort", pending.onAbort);
+    return pending;
+  }
+
+  #tellOnce(what: string, text: string): boolean {
+    if (this.#told.has(what)) return false;
+    this.#told.add(what);
+    this.#handlers.note(text);
+    return true;
+  }
+}
+
+function withMeta(method: string, params: JsonObject, options: RequestOptions, id: number): JsonObject {
+  const withToken = options.onProgress !== undefined || WITH_PROGRESS.has(method);
+  if (!withToken && options.meta === undefined) return params;
+  const before = params["_meta"];
+  return { ...params, _meta: { ...(isObject(before) ? (before as JsonObject) : {}), ...options.meta, ...(withToken ? { progressToken: id } : {}) } };
+}
+
+function reasonOf(signal: AbortSignal): string {
+  const reason: unknown = signal.reason;
+  if (reason instanceof Error) return reason.name === "AbortError" ? "cancelled" : reason.message;
+  return typeof reason === "string" && reason !== "" ? reason : "cancelled";
+}
+
+function asLinkError(error: unknown): LinkError {
+  return error instanceof LinkError ? error : new LinkError("network", error instanceof Error ? error.message : String(error), { sent: true, cause: error });
+}
+
+/** A time that a timer can hold: Node turns longer ones, and Infinity, into 1 ms. */
+function clamp(ms: number): number {
+  return Number.isNaN(ms) ? DEFAULT_TIMEOUT_MS : Math.min(Math.max(ms, 1), MAX_TIMER_MS);
+}
