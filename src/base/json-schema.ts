@@ -82,11 +82,12 @@ export function compileSchemaSet(schemas: readonly AnySchemaObject[]): ReadonlyM
 
 function engine(draft7: boolean, skipped: string[]): Ajv {
   const regExp = Object.assign(
-    (pattern: string): LinearRegExp => {
+    (pattern: string): LinearRegExp & { toString(): string } => {
       const compiled = compileRegExp(pattern);
-      if (compiled.ok) return compiled.regexp;
-      skipped.push(pattern);
-      return { test: () => true };
+      if (!compiled.ok) skipped.push(pattern);
+      const test = compiled.ok ? compiled.regexp.test : () => true;
+      // ajv keeps compiled patterns by their text: without one of its own, the first pattern would stand for all.
+      return { test, toString: () => pattern };
     },
     { code: "linearRegExp" },
   );
