@@ -1,7 +1,8 @@
 import { isObject, setOwn } from "./json.ts";
+import { createNeedles } from "./needles.ts";
+import { MASK, maskShapes } from "./secret-shapes.ts";
 
-/** What stands in the place of a secret. */
-export const MASK = "***";
+export { MASK } from "./secret-shapes.ts";
 
 /** Takes secrets out of everything that is printed, logged, stored or sent. */
 export interface Masker {
@@ -9,7 +10,7 @@ export interface Masker {
   add(secret: string): void;
   /** The text with every known secret (raw, URL, JSON, base64 and hex form) and every secret-shaped token replaced by `***`. */
   text(input: string): string;
-  /** A deep copy of a JSON value with all its strings masked, and whole strings under secret-sounding names. Never changes its input. */
+  /** A deep copy of a JSON value with all its strings and keys masked, and whole values under secret-sounding names. Never changes its input. */
   value(input: unknown): unknown;
 }
 
@@ -22,82 +23,70 @@ export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(words) || /(apikey|accesstoken|authtoken|clientsecret|privatekey)/.test(words.replaceAll(/[^a-z]/g, ""));
 }
 
-/** Known shapes of secrets. Every pattern is linear: no nested or overlapping repeats. */
-const SHAPES: readonly RegExp[] = [
-  /\bsk-(?:ant-|proj-|or-)?[A-Za-z0-9_-]{16,}/g,
-  /\bgh[pousr]_[A-Za-z0-9]{20,}/g,
-  /\bgithub_pat_[A-Za-z0-9_]{20,}/g,
-  /\bglpat-[A-Za-z0-9_-]{16,}/g,
-  /\bxox[abeoprs]-[A-Za-z0-9-]{10,}/g,
-  /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
-  /\bAIza[A-Za-z0-9_-]{30,}/g,
-  /\b[rs]k_(?:live|test)_[A-Za-z0-9]{10,}/g,
-  /\bnpm_[A-Za-z0-9]{30,}/g,
-  /\bhf_[A-Za-z0-9]{20,}/g,
-  /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/g,
-  /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,20000}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g,
-];
-const BEARER = /\b(Bearer|Basic|Token)(\s+|%20)([A-Za-z0-9._~+/=-]{8,})/gi;
-const URL_USER = /(\b[a-z][a-z0-9+.-]{1,20}:\/\/)([^\s/@:]{1,200}):([^\s/@]{1,200})@/gi;
-const URL_QUERY = /([?&;](?:[a-z0-9_.-]{0,40}(?:key|token|secret|password|passwd|credential|authorization|sig|signature))=)([^&#\s"'<>;]{1,4000})/gi;
-const COOKIE = /\b((?:set-)?cookie\s*[:=]\s*)([^\r\n"']{4,4000})/gi;
+/** Whether a name says where something is, and so holds no secret itself: `TOKEN_FILE`, `keyPath`, `auth_url`. URLs in it are masked by their shape. */
+export function isPlaceName(name: string): boolean {
+  return /(^|_)(file|path|dir|directory|folder|url|uri|host|port|endpoint)s?$/.test(name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase().replaceAll("-", "_"));
+}
 
 /** Makes a masker; secrets may be added at any time. */
 export function createMasker(secrets: Iterable<string> = []): Masker {
   const known = new Set<string>();
-  let needles: string[] = [];
+  const needles = createNeedles();
   const masker: Masker = {
     add(secret) {
       if (secret.length < 4 || known.has(secret)) return;
       known.add(secret);
-      needles = [...new Set([...needles, ...forms(secret)])].sort((a, b) => b.length - a.length);
+      for (const form of forms(secret)) needles.add(form);
     },
-    text(input) {
-      let out = input;
-      for (const needle of needles) if (out.includes(needle)) out = out.split(needle).join(MASK);
-      return maskShapes(out);
-    },
+    text: (input) => maskShapes(needles.replace(input, MASK)),
     value: (input) => maskValue(input, masker, 0),
   };
   for (const secret of secrets) masker.add(secret);
   return masker;
 }
 
-/** The forms in which a secret turns up: raw, URL-encoded, JSON-escaped, hex, and base64 at each of three offsets. */
+/** The forms in which a secret turns up: raw, JSON-escaped (twice), URL-encoded in both cases, hex, and base64 at each of three offsets. */
 function forms(secret: string): string[] {
-  const out = new Set<string>([secret, secret.trim(), JSON.stringify(secret).slice(1, -1)]);
+  const trimmed = secret.trim();
+  const out = new Set<string>([secret, trimmed, escaped(secret), escaped(escaped(secret))]);
   try {
-    out.add(encodeURIComponent(secret));
-    out.add(encodeURI(secret));
-    out.add(encodeURIComponent(secret).replaceAll("%20", "+"));
+    for (const url of [encodeURIComponent(trimmed), encodeURI(trimmed), encodeStrictly(trimmed)]) {
+      out.add(url);
+      out.add(url.replaceAll("%20", "+"));
+      out.add(url.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()));
+    }
   } catch {
     // A lone surrogate has no URL form.
   }
-  const bytes = Buffer.from(secret, "utf8");
+  const bytes = Buffer.from(trimmed, "utf8");
   const hex = bytes.toString("hex");
   out.add(hex);
   out.add(hex.toUpperCase());
-  for (const pad of [0, 1, 2]) {
-    const shifted = Buffer.concat([Buffer.alloc(pad), bytes]).toString("base64").replace(/=+$/, "");
-    // The first characters mix with what stands before, the last with what follows: keep the ones that are the secret's alone.
-    const core = shifted.slice(pad === 0 ? 0 : pad + 1, (bytes.length + pad) % 3 === 0 ? undefined : -1);
-    if (core.length >= 6) {
-      out.add(core);
-      out.add(core.replaceAll("+", "-").replaceAll("/", "_"));
-    }
+  for (const offset of [0, 1, 2]) {
+    const core = base64Core(bytes, offset);
+    // Shorter ones would turn up by chance.
+    if (core.length < 6) continue;
+    out.add(core);
+    out.add(core.replaceAll("+", "-").replaceAll("/", "_"));
   }
-  return [...out].filter((f) => f.length >= 4);
+  return [...out].filter((form) => form.length >= 4);
 }
 
-function maskShapes(input: string): string {
-  let out = input;
-  if (out.length < 8) return out;
-  for (const shape of SHAPES) out = out.replace(shape, MASK);
-  return out
-    .replace(BEARER, (_all, word: string, gap: string) => `${word}${gap}${MASK}`)
-    .replace(URL_USER, (_all, scheme: string) => `${scheme}${MASK}@`)
-    .replace(URL_QUERY, (_all, name: string) => `${name}${MASK}`)
-    .replace(COOKIE, (_all, name: string) => `${name}${MASK}`);
+function escaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** As some libraries encode: everything but letters, digits and `-._~`. */
+function encodeStrictly(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/** The base64 characters that depend on the secret alone, when `offset` bytes (modulo 3) stand before it and unknown ones after. */
+function base64Core(bytes: Buffer, offset: number): string {
+  const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64").replace(/=+$/, "");
+  const start = offset === 0 ? 0 : offset + 1;
+  const mixedEnd = (bytes.length + offset) % 3 !== 0;
+  return text.slice(start, mixedEnd ? -1 : undefined);
 }
 
 function maskValue(input: unknown, masker: Masker, depth: number): unknown {
@@ -107,7 +96,7 @@ function maskValue(input: unknown, masker: Masker, depth: number): unknown {
   if (!isObject(input)) return input;
   const out: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(input)) {
-    const secret = isSecretName(key) && (typeof value === "string" || typeof value === "number") && value !== "";
+    const secret = isSecretName(key) && !isPlaceName(key) && (typeof value === "string" || typeof value === "number") && value !== "";
     setOwn(out, masker.text(key), secret ? MASK : maskValue(value, masker, depth + 1));
   }
   return out;

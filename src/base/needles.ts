@@ -1,0 +1,45 @@
+/** Finds a set of fixed texts in a text, in time linear in the text whatever their number. */
+export interface Needles {
+  add(needle: string): void;
+  /** The text with every occurrence replaced; of needles that begin at one place the longest wins. */
+  replace(text: string, replacement: string): string;
+}
+
+/** Every needle begins with this many characters that select it; shorter ones are refused. */
+const KEY = 4;
+
+/** An empty set. Needles under four characters throw a RangeError. */
+export function createNeedles(): Needles {
+  /** First four characters to the needles that begin with them, longest first. */
+  const byKey = new Map<string, string[]>();
+  /** Which pairs of first characters occur at all: rules out nearly every place of a text at the cost of one look. */
+  const pairs = new Uint8Array(65_536);
+  const pair = (text: string, at: number): number => (text.charCodeAt(at) * 251 + text.charCodeAt(at + 1)) & 0xffff;
+
+  return {
+    add(needle) {
+      if (needle.length < KEY) throw new RangeError(`a needle has at least ${KEY} characters`);
+      const key = needle.slice(0, KEY);
+      const list = byKey.get(key);
+      if (!list) byKey.set(key, [needle]);
+      else if (!list.includes(needle)) list.push(needle);
+      byKey.get(key)!.sort((a, b) => b.length - a.length);
+      pairs[pair(needle, 0)] = 1;
+    },
+    replace(text, replacement) {
+      if (byKey.size === 0) return text;
+      let out = "";
+      let kept = 0;
+      const end = text.length - KEY;
+      for (let i = 0; i <= end; i += 1) {
+        if (pairs[pair(text, i)] === 0) continue;
+        const found = byKey.get(text.slice(i, i + KEY))?.find((needle) => text.startsWith(needle, i));
+        if (found === undefined) continue;
+        out += text.slice(kept, i) + replacement;
+        kept = i + found.length;
+        i = kept - 1;
+      }
+      return kept === 0 ? text : out + text.slice(kept);
+    },
+  };
+}

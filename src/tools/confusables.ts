@@ -1,0 +1,35 @@
+/** Letters of other scripts that look like Latin ones. Names are ASCII only, so this serves the lint of texts. */
+const LOOKALIKES: Readonly<Record<string, string>> = {
+  а: "a", в: "b", с: "c", ԁ: "d", е: "e", һ: "h", і: "i", ј: "j", к: "k", ӏ: "l", м: "m", н: "h", о: "o", р: "p", ԛ: "q", ѕ: "s", т: "t", у: "y", ѵ: "v", ԝ: "w", х: "x", г: "r",
+  α: "a", ϲ: "c", ε: "e", η: "n", ι: "i", κ: "k", ν: "v", ο: "o", ρ: "p", τ: "t", υ: "u", χ: "x", ѡ: "w", ɑ: "a", ɡ: "g", ı: "i",
+};
+
+/** A word that mixes Latin letters with look-alikes of another script, or null: `dеlete` with a Cyrillic е. */
+export function mixedScriptWord(text: string): string | null {
+  for (const match of text.matchAll(/[\p{L}\p{M}]{3,80}/gu)) {
+    const letters = [...match[0]];
+    const latin = letters.filter((c) => /^[A-Za-z]$/.test(c)).length;
+    if (latin < 2 || latin === letters.length) continue;
+    const others = letters.filter((c) => !/^\p{Script=Latin}$/u.test(c) && !/^\p{M}$/u.test(c));
+    const latinLookalikes = letters.filter((c) => c === "ɑ" || c === "ɡ" || c === "ı");
+    const strangers = [...others, ...latinLookalikes];
+    if (strangers.length > 0 && strangers.every((c) => Object.hasOwn(LOOKALIKES, c.toLowerCase()))) return match[0];
+  }
+  return null;
+}
+
+/** What a name looks like at a glance: characters that are taken for one another become one. Two names with one skeleton can be mistaken. */
+export function skeleton(name: string): string {
+  const plain = [...name].map((c) => LOOKALIKES[c.toLowerCase()] ?? c).join("");
+  // A capital I looks like a small l; after that, case hardly tells names apart.
+  return plain.replaceAll("I", "l").toLowerCase().replaceAll("0", "o").replaceAll("1", "l").replaceAll("rn", "m").replaceAll("vv", "w").replaceAll("5", "s");
+}
+
+/** The one of `others` that a name could be mistaken for without being it, or undefined. Names that differ in case alone are not look-alikes. */
+export function confusableWith(name: string, others: Iterable<string>): string | undefined {
+  const shape = skeleton(name);
+  for (const other of others) {
+    if (other.toLowerCase() !== name.toLowerCase() && skeleton(other) === shape) return other;
+  }
+  return undefined;
+}
