@@ -5,6 +5,7 @@ import { setOwn } from "../base/json.ts";
 import { escapeInvisible, truncate } from "../base/text.ts";
 import { interpolate, type VariableSource } from "./interpolate.ts";
 import { formatPath, plainValue, type ListNode, type Locator, type MapNode, type ScalarNode, type Span, type TextNode } from "./nodes.ts";
+import { isSecretPath } from "./secrets.ts";
 import type { Shape, ShapeType } from "./shape.ts";
 import { allowedKeys, suggestKey, suggestValue, wordList } from "./suggest.ts";
 import { formatWords, kindWords, typeWords, unitWords } from "./value-words.ts";
@@ -64,6 +65,11 @@ class Checker {
 
   #name(): string {
     return this.#path.length === 0 ? "the file" : formatPath(this.#path.length > 2 ? this.#path.slice(lastNamed(this.#path)) : this.#path);
+  }
+
+  /** A value of the file in a message, unless it may be a secret. */
+  #quoted(value: string): string {
+    return isSecretPath(this.#path) ? "the value" : `"${clean(value)}"`;
   }
 
   #map(node: MapNode, shape: Shape, named: Span): unknown {
@@ -184,7 +190,7 @@ class Checker {
   #text(node: ScalarNode, value: string, shape: Shape, source: string): unknown {
     if (shape.choices) return shape.choices.includes(value) ? value : this.#unknownValue(node, value, shape.choices, source);
     if (!allows(shape, "string")) return this.#wrongType(node, shape, source);
-    const shown = source || `"${clean(value)}"`;
+    const shown = source || this.#quoted(value);
     if (shape.minLength !== undefined && value.length < shape.minLength) return this.#report("out-of-range", node, `${this.#name()} must not be empty${source ? `: ${source} is` : ""}`);
     if (shape.maxLength !== undefined && value.length > shape.maxLength) return this.#report("out-of-range", node, `${this.#name()} is longer than ${shape.maxLength} characters`);
     if (shape.pattern && !shape.pattern.regexp.test(value)) return this.#report("bad-format", node, `${this.#name()} must be ${formatWords(shape.pattern.source)}, found ${shown}`);
@@ -194,7 +200,7 @@ class Checker {
   #unit(node: ScalarNode, value: string | number, shape: Shape, source: string): unknown {
     if (!shape.unit) return value;
     const parsed = shape.unit === "duration" ? parseDuration(value) : shape.unit === "size" ? parseSize(value) : parseRate(value);
-    if (parsed === undefined) return this.#report("bad-unit", node, `${this.#name()}: ${source || `"${clean(String(value))}"`} is not a ${shape.unit}`, { help: [unitWords(shape.unit)] });
+    if (parsed === undefined) return this.#report("bad-unit", node, `${this.#name()}: ${source || this.#quoted(String(value))} is not a ${shape.unit}`, { help: [unitWords(shape.unit)] });
     if (shape.unit === "duration" && Number(parsed) > MAX_TIMER_MS) return this.#report("out-of-range", node, `${this.#name()} is longer than 24 days, the longest that a timer can wait`);
     return value;
   }
@@ -205,8 +211,9 @@ class Checker {
   }
 
   #wrongType(node: TextNode, shape: Shape, source = ""): typeof INVALID {
-    const found = source || kindWords(node);
-    const parts = source ? {} : repair(node, shape);
+    const secret = isSecretPath(this.#path);
+    const found = source || (secret && node.kind === "scalar" ? "another kind of value" : kindWords(node));
+    const parts = source || secret ? {} : repair(node, shape);
     return this.#report("wrong-type", node.kind === "map" ? firstKey(node) : node, `${this.#name()} must be ${typeWords(shape)}, found ${found}`, parts);
   }
 

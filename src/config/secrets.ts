@@ -1,4 +1,4 @@
-import { createMasker, isSecretName } from "../base/masking.ts";
+import { createMasker, isPlaceName, isSecretName } from "../base/masking.ts";
 import { isObject } from "../base/json.ts";
 import type { KeyPath, Origin } from "./types.ts";
 
@@ -6,8 +6,6 @@ import type { KeyPath, Origin } from "./types.ts";
 const NAMED_MAPS: ReadonlySet<string> = new Set(["env", "headers", "auth"]);
 /** Keys of the schemas that hold a secret wherever they stand. */
 const SECRET_KEYS: ReadonlySet<string> = new Set(["bearer", "client_secret", "private_key", "api_key", "secret"]);
-/** `TOKEN_FILE` names a place, not a secret; places stay readable. */
-const PLACE_NAME = /(?:^|_)(?:file|path|dir|folder|url|uri|host|port|name|type|ttl|timeout)$/i;
 /** Where texts are looked at for the shapes of known tokens; prose such as "Basic authentication" stands elsewhere. */
 const SHAPED: ReadonlySet<string> = new Set(["mcp", "env", "grants", "inbox", "gateway"]);
 const ORDINARY = /^(?:true|false|yes|no|on|off|null|none|\d{1,5})$/i;
@@ -27,7 +25,7 @@ export function isSecretPath(path: KeyPath): boolean {
   const name = path.at(-1);
   if (typeof name !== "string") return false;
   if (SECRET_KEYS.has(name)) return true;
-  return path.slice(0, -1).some((step) => NAMED_MAPS.has(String(step))) && isSecretName(name) && !PLACE_NAME.test(name);
+  return path.slice(0, -1).some((step) => NAMED_MAPS.has(String(step))) && isSecretName(name) && !isPlaceName(name);
 }
 
 /** Finds what must be masked (contracts 1): values from files and secret variables, under secret names, and inside URLs. */
@@ -40,7 +38,7 @@ export function findSecrets(value: unknown, origins: readonly Origin[]): FoundSe
   };
   const filled = new Map(origins.map((origin) => [origin.path.join("\0"), origin]));
   for (const origin of origins) {
-    const secret = origin.replacements.filter((r) => r.name.startsWith("file:") || (isSecretName(r.name) && !PLACE_NAME.test(r.name)));
+    const secret = origin.replacements.filter((r) => r.name.startsWith("file:") || (isSecretName(r.name) && !isPlaceName(r.name)));
     if (secret.length > 0) paths.push(origin.path);
     for (const replacement of secret) remember(replacement.value);
   }
