@@ -1,0 +1,161 @@
+import { isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
+import { shortNames, MAX_SHORT_NAME } from "../tools/names.ts";
+import { toolTokens, type CountTokens } from "./cost.ts";
+import { OPENAI_MAX_DESCRIPTION, toolDescription } from "./description.ts";
+import { prepareSchema, type PreparedSchema } from "./prepare.ts";
+import { Notes } from "./schema-node.ts";
+import { SEARCH_MODE_TOOLS } from "./search-mode.ts";
+import { limitWarning, selectTools } from "./select-tools.ts";
+import { anthropicSchema } from "./target-anthropic.ts";
+import { geminiSchema } from "./target-gemini.ts";
+import { openaiStrictSchema } from "./target-openai-strict.ts";
+import { openaiSchema } from "./target-openai.ts";
+import { geminiLegacySchema, portableSchema } from "./target-single-type.ts";
+import { toolText } from "./target-text.ts";
+import type { ExportFormat, ExportTool, Relaxation, ToolReport } from "./types.ts";
+
+export interface ExportOptions {
+  /** Longest name; default 64, and 60 for `litellm`. */
+  readonly maxName?: number;
+  /** Most tools; default 128 for the OpenAI targets, no limit for the rest. `Infinity` lifts it. */
+  readonly maxTools?: number;
+  /** For `openai` and `openai-responses`: say strict where it can be proven. For `litellm`: the value of `strict`. Default false. */
+  readonly strict?: boolean;
+  /** Longest tool description; default 1,024 for the OpenAI targets and `litellm`, none for the rest. */
+  readonly maxDescription?: number;
+  /** Warns when the export costs more tokens. */
+  readonly budgetTokens?: number;
+  readonly countTokens?: CountTokens;
+  /** `search`: only `search_tools` and `call_tool`, through which a model reaches all the others. */
+  readonly mode?: "all" | "search";
+  /** Tools whose schema refers outside itself: left out, or exported with anything in that place. */
+  readonly externalRefs?: "exclude" | "any";
+}
+
+/** An export: what the provider gets, how names lead back, and everything that was changed or left out. */
+export interface ToolExport {
+  readonly format: ExportFormat;
+  readonly tools: readonly Json[];
+  /** Exact file content; the same tools in any order give the same bytes. */
+  readonly text: string;
+  /** Exported name to full name. */
+  readonly names: ReadonlyMap<string, string>;
+  /** In the order of `tools`. */
+  readonly report: readonly ToolReport[];
+  readonly leftOut: readonly { readonly full: string; readonly reason: string }[];
+  readonly warnings: readonly string[];
+  /** Estimated tokens of all tools. */
+  readonly tokens: number;
+}
+
+const OPENAI_MAX_TOOLS = 128;
+/** Gemini takes more, but its documentation advises few; over this a hint is given. */
+const GEMINI_MANY_TOOLS = 128;
+const LITELLM_MAX_NAME = 60;
+
+/** Exports tools for one provider. Linear in the tools; never throws for what a server sent: a tool that cannot be exported is in `leftOut`. */
+export function exportTools(tools: readonly ExportTool[], target: ExportFormat, options: ExportOptions = {}): ToolExport {
+  const warnings: string[] = [];
+  const leftOut: { full: string; reason: string }[] = [];
+  const maxName = options.maxName ?? (target === "litellm" ? LITELLM_MAX_NAME : MAX_SHORT_NAME);
+  const all = options.mode === "search" ? SEARCH_MODE_TOOLS : tools;
+  const shorter = maxName === MAX_SHORT_NAME ? undefined : shortNames(all.map((tool) => ({ app: tool.app, tool: tool.name, full: tool.full })), { max: maxName });
+  const nameOf = (tool: ExportTool): string => (tool.short.length <= maxName ? tool.short : shorter!.get(tool.full)!);
+
+  const usable: ExportTool[] = [];
+  for (const tool of all) {
+    const prepared = prepareSchema(tool.inputSchema, options);
+    if (prepared.kind === "schema" || target === "mcp") usable.push(tool);
+    else leftOut.push({ full: tool.full, reason: `${prepared.code}: ${prepared.reason}` });
+  }
+  const limit = options.maxTools ?? (target.startsWith("openai") ? OPENAI_MAX_TOOLS : Number.POSITIVE_INFINITY);
+  const selection = selectTools(usable, limit);
+  if (selection.leftOut.length > 0) {
+    warnings.push(limitWarning(target, usable, limit));
+    for (const tool of selection.leftOut) leftOut.push({ full: tool.full, reason: `over the limit of ${limit} tools` });
+  }
+  if (target.startsWith("gemini") && selection.chosen.length > GEMINI_MANY_TOOLS) warnings.push(`gemini.many_tools: ${selection.chosen.length} tools in one request; Gemini chooses better among few`);
+
+  const rows = selection.chosen.map((tool) => ({ tool, name: nameOf(tool) })).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const names = new Map<string, string>();
+  const report: ToolReport[] = [];
+  const exported: Json[] = [];
+  for (const { tool, name } of rows) {
+    const one = exportTool(tool, name, target, options);
+    names.set(name, tool.full);
+    exported.push(one.json);
+    report.push(one.report);
+  }
+  const tokens = report.reduce((sum, row) => sum + row.tokens, 0);
+  if (options.budgetTokens !== undefined && tokens > options.budgetTokens) warnings.push(`the ${target} export costs about ${tokens} tokens a request, over the budget of ${options.budgetTokens}; the dearest: ${dearest(report)}`);
+  return { format: target, tools: exported, text: fileText(exported, target), names, report, leftOut: leftOut.sort((a, b) => (a.full < b.full ? -1 : 1)), warnings, tokens };
+}
+
+function dearest(report: readonly ToolReport[]): string {
+  return [...report].sort((a, b) => b.tokens - a.tokens || (a.name < b.name ? -1 : 1)).slice(0, 3).map((row) => `${row.name} ${row.tokens}`).join(", ");
+}
+
+/** One tool a line: a changed tool is one changed line in a review. */
+function fileText(exported: readonly Json[], target: ExportFormat): string {
+  if (target === "text") return exported.map((text) => `${String(text)}\n`).join("\n");
+  return exported.length === 0 ? "[]\n" : `[\n${exported.map((tool) => JSON.stringify(tool)).join(",\n")}\n]\n`;
+}
+
+/** Exports one tool under a given name; the tool's schema must be usable unless the target is `mcp`. */
+export function exportTool(tool: ExportTool, name: string, target: ExportFormat, options: ExportOptions = {}): { readonly json: Json; readonly report: ToolReport } {
+  const notes = new Notes();
+  const prepared = prepareSchema(tool.inputSchema, options);
+  const own = [tool.description, tool.title].find((text) => typeof text === "string" && text.trim() !== "") ?? `${tool.name} of ${tool.appTitle || tool.app || "this host"}.`;
+  if (name !== tool.name) notes.add("name.mapped", "/name", tool.name, name, "renamed");
+  const done = (json: Json, strict = false, fallback: readonly string[] = []): { json: Json; report: ToolReport } => ({
+    json,
+    report: { full: tool.full, name, strict, fallback, relaxations: [...(prepared.kind === "schema" && target !== "mcp" ? prepared.relaxations : []), ...notes.list], tokens: toolTokens(json, options.countTokens) },
+  });
+  if (target === "mcp") return done(mcpTool(tool, name));
+  if (prepared.kind === "excluded") throw new Error(`${tool.full} cannot be exported: ${prepared.reason}`);
+
+  const maxDescription = options.maxDescription ?? (target.startsWith("openai") || target === "litellm" ? OPENAI_MAX_DESCRIPTION : Number.POSITIVE_INFINITY);
+  const description = toolDescription(own, prepared.sentences, maxDescription);
+  if (description.endsWith("…") && !own.endsWith("…")) notes.add("description.truncated", "/description", own.length, description.length, "annotated");
+  switch (target) {
+    case "text":
+      return done(toolText(name, description, openaiSchema(prepared, notes)));
+    case "anthropic":
+      return done({ name, description, input_schema: anthropicSchema(prepared, notes) });
+    case "gemini":
+      return done({ name, description, parametersJsonSchema: geminiSchema(prepared, notes) });
+    case "gemini-legacy": {
+      const parameters = geminiLegacySchema(prepared, notes);
+      return done({ name, description, ...(parameters === undefined ? {} : { parameters }) });
+    }
+    case "litellm":
+      return done({ type: "function", function: { name, description, parameters: portableSchema(prepared, notes), strict: options.strict ?? false } });
+    case "openai":
+    case "openai-responses":
+    case "openai-strict": {
+      const { schema, strict, fallback } = openaiParameters(prepared, target === "openai-strict" || options.strict === true, notes);
+      const fn = { name, description, parameters: schema, strict };
+      return done(target === "openai-responses" ? { type: "function", ...fn } : { type: "function", function: fn }, strict, fallback);
+    }
+  }
+}
+
+function openaiParameters(prepared: PreparedSchema, wantStrict: boolean, notes: Notes): { schema: JsonObject; strict: boolean; fallback: readonly string[] } {
+  if (!wantStrict) return { schema: openaiSchema(prepared, notes), strict: false, fallback: [] };
+  const tried = new Notes();
+  const result = openaiStrictSchema(prepared, tried);
+  if (!result.ok) return { schema: openaiSchema(prepared, notes), strict: false, fallback: result.reasons };
+  notes.list.push(...tried.list);
+  return { schema: result.schema, strict: true, fallback: [] };
+}
+
+/** The tool as the server defined it, under its exported name. */
+function mcpTool(tool: ExportTool, name: string): JsonObject {
+  const out: JsonObject = { name };
+  const source: Record<string, unknown> = tool.definition ?? { title: tool.title ?? undefined, description: tool.description ?? undefined, inputSchema: tool.inputSchema, outputSchema: tool.outputSchema, annotations: tool.annotations };
+  for (const [key, value] of Object.entries(source)) if (key !== "name" && value !== undefined) setOwn(out, key, value);
+  if (!isObject(out["inputSchema"])) out["inputSchema"] = { type: "object" };
+  return out;
+}
+
+export type { ExportFormat, ExportTool, Relaxation, ToolReport };

@@ -1,0 +1,61 @@
+import type { Json } from "../base/json.ts";
+import { inlineRefs } from "./schema-inline.ts";
+import { Notes, type Node } from "./schema-node.ts";
+import { repairSchema, type RepairOptions, type RepairedSchema } from "./schema-repair.ts";
+import { plainRoot } from "./schema-root.ts";
+import type { Relaxation } from "./types.ts";
+
+/** An input schema made ready for every target: repaired, references inlined, root a plain object. */
+export interface PreparedSchema {
+  readonly kind: "schema";
+  readonly root: Node;
+  readonly definitions: ReadonlyMap<string, Json>;
+  readonly cycles: ReadonlyMap<string, ReadonlySet<string>>;
+  /** What the root no longer says, for the tool's description. */
+  readonly sentences: readonly string[];
+  /** Properties that only a dropped condition declares. */
+  readonly hidden: readonly string[];
+  readonly relaxations: readonly Relaxation[];
+}
+
+export type Preparation = PreparedSchema | Extract<RepairedSchema, { kind: "excluded" }>;
+
+const prepared = new WeakMap<object, Map<string, Preparation>>();
+const repaired = new WeakMap<object, RepairedSchema>();
+
+/** Prepares an input schema; the result is remembered for as long as the schema object lives. */
+export function prepareSchema(inputSchema: unknown, options: RepairOptions = {}): Preparation {
+  if (typeof inputSchema !== "object" || inputSchema === null) return prepare(inputSchema, options);
+  const mode = options.externalRefs ?? "exclude";
+  let byMode = prepared.get(inputSchema);
+  if (!byMode) prepared.set(inputSchema, (byMode = new Map()));
+  let result = byMode.get(mode);
+  if (!result) byMode.set(mode, (result = prepare(inputSchema, options)));
+  return result;
+}
+
+/** The repaired schema that arguments are checked against; remembered as {@link prepareSchema}. */
+export function repairedSchema(inputSchema: unknown): RepairedSchema {
+  if (typeof inputSchema !== "object" || inputSchema === null) return repairSchema(inputSchema);
+  let result = repaired.get(inputSchema);
+  if (!result) repaired.set(inputSchema, (result = repairSchema(inputSchema)));
+  return result;
+}
+
+function prepare(inputSchema: unknown, options: RepairOptions): Preparation {
+  const clean = options.externalRefs === "any" ? repairSchema(inputSchema, options) : repairedSchema(inputSchema);
+  if (clean.kind === "excluded") return clean;
+  const notes = new Notes();
+  const inlined = inlineRefs(clean.schema, clean.cycles);
+  if (inlined.kept) notes.add("ref.kept", "", null, null, "annotated");
+  const plain = plainRoot(inlined.root, inlined.definitions, notes);
+  return {
+    kind: "schema",
+    root: plain.root,
+    definitions: inlined.definitions,
+    cycles: clean.cycles,
+    sentences: plain.sentences,
+    hidden: plain.hidden,
+    relaxations: [...clean.relaxations, ...notes.list],
+  };
+}

@@ -1,0 +1,93 @@
+import { isObject, type Json } from "../base/json.ts";
+import { nameHash } from "../tools/names.ts";
+import { Notes, forEachSubschema, mapSubschemas, propertiesOf, requiredOf, type Node } from "./schema-node.ts";
+import { setOwn, type JsonObject } from "../base/json.ts";
+import type { PreparedSchema } from "./prepare.ts";
+
+/** Which property names a target takes. `wide`: letters, digits, `_ . -`; `identifier`: a letter or `_`, then letters, digits, `_`. */
+export type KeyStyle = "wide" | "identifier";
+
+const MAX_KEY = 64;
+const LEGAL: Readonly<Record<KeyStyle, RegExp>> = { wide: /^[A-Za-z0-9_.-]{1,64}$/, identifier: /^[A-Za-z_][A-Za-z0-9_]{0,63}$/ };
+const ILLEGAL_RUN: Readonly<Record<KeyStyle, RegExp>> = { wide: /[^A-Za-z0-9_.-]+/g, identifier: /[^A-Za-z0-9_]+/g };
+
+/**
+ * Original property name to exported name, one to one over the whole schema, for names that must change. Legal names stay;
+ * otherwise illegal runs become `_`, and what is too long, unreadable or taken gets `_` and a hash of the original name.
+ */
+export function renamedKeys(names: ReadonlySet<string>, style: KeyStyle): ReadonlyMap<string, string> {
+  const illegal = [...names].filter((name) => !LEGAL[style].test(name)).sort();
+  if (illegal.length === 0) return new Map();
+  const plain = new Map(illegal.map((name) => [name, plainKey(name, style)]));
+  const claims = new Map<string, number>();
+  for (const key of plain.values()) claims.set(key, (claims.get(key) ?? 0) + 1);
+  const out = new Map<string, string>();
+  const taken = new Set(names);
+  for (const [name, key] of plain) {
+    let exported = key;
+    const readable = /[A-Za-z0-9]/.test(key);
+    for (let round = 0; !readable || key.length > MAX_KEY || claims.get(key)! > 1 || taken.has(exported); round += 1) {
+      const hash = round === 0 ? nameHash(name) : nameHash(name, String(round));
+      exported = `${key.slice(0, MAX_KEY - hash.length - 1)}_${hash}`;
+      if (!taken.has(exported)) break;
+    }
+    taken.add(exported);
+    out.set(name, exported);
+  }
+  return out;
+}
+
+function plainKey(name: string, style: KeyStyle): string {
+  const key = name.replace(ILLEGAL_RUN[style], "_");
+  return style === "identifier" && /^[0-9]/.test(key) ? `_${key}` : key;
+}
+
+/** Every property name that a schema declares, at any depth. */
+export function propertyNames(prepared: PreparedSchema): ReadonlySet<string> {
+  const names = new Set<string>();
+  const visit = (node: Json): void => {
+    if (!isObject(node)) return;
+    for (const name of Object.keys(propertiesOf(node as Node) ?? {})) names.add(name);
+    forEachSubschema(node as Node, visit);
+  };
+  visit(prepared.root);
+  for (const node of prepared.definitions.values()) visit(node);
+  return names;
+}
+
+/** Exported property name back to the original, for every style in which a provider may have been shown the tool. */
+export function keyMapOf(prepared: PreparedSchema): ReadonlyMap<string, string> {
+  const names = propertyNames(prepared);
+  const out = new Map<string, string>();
+  for (const style of ["wide", "identifier"] as const) for (const [original, exported] of renamedKeys(names, style)) out.set(exported, original);
+  return out;
+}
+
+/** A prepared schema whose property names all fit a style. */
+export function withKeyStyle(prepared: PreparedSchema, style: KeyStyle, notes: Notes): PreparedSchema {
+  const renamed = renamedKeys(propertyNames(prepared), style);
+  if (renamed.size === 0) return prepared;
+  for (const [original, exported] of renamed) notes.add("property.renamed", "", original, exported, "renamed");
+  const rename = (name: string): string => renamed.get(name) ?? name;
+  const walk = (schema: Json): Json => {
+    if (!isObject(schema)) return schema;
+    const node = mapSubschemas(schema as Node, "", walk);
+    const properties = propertiesOf(node);
+    if (properties) node["properties"] = renameKeys(properties, rename);
+    if (node["required"] !== undefined) node["required"] = requiredOf(node).map(rename);
+    if (isObject(node["dependentRequired"])) {
+      const lists = renameKeys(node["dependentRequired"] as JsonObject, rename);
+      for (const key of Object.keys(lists)) lists[key] = (lists[key] as string[]).map(rename);
+      node["dependentRequired"] = lists;
+    }
+    if (isObject(node["dependentSchemas"])) node["dependentSchemas"] = renameKeys(node["dependentSchemas"] as JsonObject, rename);
+    return node;
+  };
+  return { ...prepared, root: walk(prepared.root) as Node, definitions: new Map([...prepared.definitions].map(([name, node]) => [name, walk(node)])) };
+}
+
+function renameKeys(map: JsonObject, rename: (name: string) => string): JsonObject {
+  const out: JsonObject = {};
+  for (const [key, value] of Object.entries(map)) setOwn(out, rename(key), value);
+  return out;
+}

@@ -1,0 +1,94 @@
+import { isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
+import { definitionsOf, refName, refsIn } from "./schema-definitions.ts";
+import { intersect } from "./schema-merge.ts";
+import { forEachSubschema, mapSubschemas, omit, type Node } from "./schema-node.ts";
+
+/** Most subschemas that inlining may make of one schema; over it all definitions stay. */
+export const INLINE_BUDGET = 5_000;
+
+/** A schema with its references inlined as far as that ends and stays small. */
+export interface InlinedSchema {
+  /** Without `$defs`. */
+  readonly root: Node;
+  /** What is still referred to: recursive definitions, or all of them when inlining would burst the budget. */
+  readonly definitions: ReadonlyMap<string, Json>;
+  /** Whether the budget kept references that are not recursive. */
+  readonly kept: boolean;
+}
+
+/** Inlines every reference that is not recursive. The size is counted before anything is built, so a schema bomb costs nothing. */
+export function inlineRefs(schema: Node, cycles: ReadonlyMap<string, ReadonlySet<string>>): InlinedSchema {
+  const definitions = definitionsOf(schema);
+  const root = omit(schema, "$defs");
+  if (definitions.size === 0) return { root, definitions, kept: false };
+  if (expandedSize(root, definitions, cycles) > INLINE_BUDGET) return { root, definitions, kept: true };
+
+  const done = new Map<string, Json>();
+  const inline = (node: Json): Json => {
+    if (!isObject(node)) return node;
+    const name = refName(node as Node);
+    const copy = mapSubschemas(node as Node, "", (child) => inline(child));
+    if (name === undefined || cycles.has(name)) return copy;
+    let target = done.get(name);
+    if (target === undefined) {
+      target = inline(definitions.get(name) ?? {});
+      done.set(name, target);
+    }
+    return join(target, omit(copy, "$ref"));
+  };
+  const inlinedRoot = inline(root) as Node;
+  const left = new Map<string, Json>();
+  const queue = [...refsIn(inlinedRoot)];
+  for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
+    if (left.has(name)) continue;
+    const node = inline(definitions.get(name) ?? {});
+    left.set(name, node);
+    queue.push(...refsIn(node));
+  }
+  return { root: inlinedRoot, definitions: left, kept: false };
+}
+
+/** A referenced schema with what stood beside the reference: words override, constraints intersect. */
+function join(target: Json, beside: Node): Json {
+  if (Object.keys(beside).length === 0 || target === false) return target;
+  if (!isObject(target)) return beside;
+  const { node, lost } = intersect(target as Node, beside);
+  return lost.length === 0 ? node : { allOf: [target, beside] };
+}
+
+function expandedSize(root: Node, definitions: ReadonlyMap<string, Json>, cycles: ReadonlyMap<string, unknown>): number {
+  const sizes = new Map<string, number>();
+  const sizeOf = (node: Json): number => {
+    let size = 1;
+    if (!isObject(node)) return size;
+    forEachSubschema(node as Node, (child) => {
+      size += sizeOf(child);
+    });
+    const name = refName(node as Node);
+    if (name === undefined || cycles.has(name)) return size;
+    let target = sizes.get(name);
+    if (target === undefined) {
+      target = sizeOf(definitions.get(name) ?? {});
+      sizes.set(name, target);
+    }
+    return size + target;
+  };
+  let total = sizeOf(root);
+  for (const name of cycles.keys()) total += sizeOf(definitions.get(name) ?? {});
+  return total;
+}
+
+/** A root with its definitions under `$defs`, as far as something refers to them. */
+export function withDefinitions(root: Node, definitions: ReadonlyMap<string, Json>): Node {
+  const used = new Set<string>();
+  const queue = [...refsIn(root)];
+  for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
+    if (used.has(name)) continue;
+    used.add(name);
+    queue.push(...refsIn(definitions.get(name) ?? {}));
+  }
+  if (used.size === 0) return root;
+  const defs: JsonObject = {};
+  for (const name of [...used].sort()) setOwn(defs, name, definitions.get(name) ?? {});
+  return { ...root, $defs: defs };
+}

@@ -1,0 +1,302 @@
+import { isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
+import { enumWithNull, hasRightForm, isDroppedKeyword, isNameList, repairedType, sharedType, withNull } from "./schema-keywords.ts";
+import { LIST_KEYWORDS, Notes, SINGLE_KEYWORDS, allowsType, pointTo, propertiesOf, typesOf, type Node } from "./schema-node.ts";
+import { definitionGraph, dropEndlessRefs, pruneRequired } from "./schema-definitions.ts";
+import { createRefTable, type RefTable } from "./schema-refs.ts";
+import type { Relaxation } from "./types.ts";
+
+/** A schema in clean 2020-12, or why a tool cannot be used. */
+export type RepairedSchema =
+  | {
+      readonly kind: "schema";
+      /** Root of `type: "object"`; every `$ref` is `#/$defs/NAME` and leads somewhere. Validators are built from this. */
+      readonly schema: Node;
+      /** Names of definitions that reach themselves, with the group of names that reach one another. */
+      readonly cycles: ReadonlyMap<string, ReadonlySet<string>>;
+      readonly relaxations: readonly Relaxation[];
+    }
+  | { readonly kind: "excluded"; readonly code: "schema.not_object" | "schema.unknown_dialect" | "schema.too_large" | "ref.external"; readonly reason: string };
+
+export interface RepairOptions {
+  /** A reference that leaves the document: leave the tool out, or take anything in its place. Nothing is ever fetched. */
+  readonly externalRefs?: "exclude" | "any";
+}
+
+const MAX_NODES = 20_000;
+const MAX_DEPTH = 100;
+const MAX_DEFINITIONS = 2_000;
+const KNOWN_DIALECT = /^https?:\/\/(?:json-schema\.org\/(?:draft-0[3-7]\/(?:hyper-)?schema|draft\/20(?:19-09|20-12)\/schema|schema)|spec\.openapis\.org\/oas\/3\.1\/dialect\/[\w-]+)#?$/;
+const ROOT_WORDS: ReadonlySet<string> = new Set(["title", "description", "default", "examples", "example", "deprecated", "readOnly", "writeOnly", "nullable"]);
+
+/**
+ * Turns whatever a server gave as inputSchema into clean 2020-12: older dialects by their shape, OpenAPI's `nullable`,
+ * boolean schemas, malformed keywords, missing types, references of every local form. Bounded in depth and size; never throws.
+ */
+export function repairSchema(raw: unknown, options: RepairOptions = {}): RepairedSchema {
+  if (raw === undefined || raw === null || raw === true) return { kind: "schema", schema: { type: "object" }, cycles: new Map(), relaxations: [] };
+  if (!isObject(raw)) return excluded("schema.not_object", raw === false ? "inputSchema is false: no arguments are possible" : "inputSchema is not an object");
+  const dialect = raw["$schema"];
+  if (typeof dialect === "string" && !KNOWN_DIALECT.test(dialect)) return excluded("schema.unknown_dialect", `the dialect ${dialect} is not known`);
+  if (!rootIsObject(raw)) return excluded("schema.not_object", `the root of inputSchema has type ${JSON.stringify(raw["type"])}, not "object"`);
+  const repair = new Repair(createRefTable(raw));
+  const root = repair.root(raw as JsonObject);
+  if (repair.tooLarge) return excluded("schema.too_large", `the schema has over ${MAX_NODES} subschemas, ${MAX_DEFINITIONS} definitions or ${MAX_DEPTH} levels`);
+  if (repair.external.size > 0 && options.externalRefs !== "any") return excluded("ref.external", `the schema refers outside itself: ${[...repair.external].join(", ")}`);
+  const definitions = dropEndlessRefs(repair.definitions, repair.notes);
+  const { cycles } = definitionGraph(definitions);
+  const pruned = pruneRequired(root, definitions, repair.notes);
+  if (pruned.definitions.size > 0) {
+    const defs: JsonObject = {};
+    for (const [name, node] of pruned.definitions) setOwn(defs, name, node);
+    pruned.root["$defs"] = defs;
+  }
+  return { kind: "schema", schema: pruned.root, cycles, relaxations: repair.notes.list };
+}
+
+function excluded(code: Extract<RepairedSchema, { kind: "excluded" }>["code"], reason: string): RepairedSchema {
+  return { kind: "excluded", code, reason };
+}
+
+function rootIsObject(raw: Record<string, unknown>): boolean {
+  const type = raw["type"];
+  if (type === undefined || type === null || type === "object") return true;
+  return Array.isArray(type) && type.includes("object");
+}
+
+/** Where a node stands: `condition` nodes (if, not, …) keep exactly what they say, for a guessed type would change their meaning. */
+interface Spot {
+  readonly pointer: string;
+  readonly depth: number;
+  readonly condition: boolean;
+}
+
+const CONDITIONS: ReadonlySet<string> = new Set(["not", "if", "then", "else", "contains", "propertyNames", "dependentSchemas", "unevaluatedItems", "unevaluatedProperties"]);
+
+class Repair {
+  readonly notes = new Notes();
+  readonly definitions = new Map<string, Json>();
+  readonly external = new Set<string>();
+  tooLarge = false;
+  readonly #refs: RefTable;
+  readonly #names = new Map<string, string>();
+  #nodes = 0;
+
+  constructor(refs: RefTable) {
+    this.#refs = refs;
+  }
+
+  root(raw: JsonObject): Node {
+    const bare = Object.keys(raw).every((key) => ROOT_WORDS.has(key) || isDroppedKeyword(key, raw[key]!) || key === "type");
+    const node = this.node({ ...raw, type: "object" }, { pointer: "", depth: 0, condition: false }) as Node;
+    if (raw["type"] !== "object") this.notes.add(bare ? "root.no_arguments" : "type.added", "", raw["type"], "object", raw["type"] === undefined ? "annotated" : "narrowed");
+    return node;
+  }
+
+  node(raw: Json | undefined, spot: Spot): Json {
+    this.#nodes += 1;
+    if (this.#nodes > MAX_NODES || spot.depth > MAX_DEPTH) {
+      this.tooLarge = true;
+      return {};
+    }
+    if (raw === true || raw === false) return raw ? {} : false;
+    if (!isObject(raw)) {
+      this.notes.add("node.not_a_schema", spot.pointer, raw, {}, "widened");
+      return {};
+    }
+    const node = this.#keywords(raw as JsonObject, spot);
+    this.#bounds(raw as JsonObject, node, spot);
+    this.#types(node, spot);
+    return this.#nullable(raw as JsonObject, node, spot);
+  }
+
+  #keywords(raw: JsonObject, spot: Spot): Node {
+    const out: Node = {};
+    for (const keyword of Object.keys(raw)) {
+      const value = raw[keyword]!;
+      if (isDroppedKeyword(keyword, value)) continue;
+      switch (keyword) {
+        case "$defs":
+        case "definitions":
+        case "nullable":
+        case "exclusiveMinimum":
+        case "exclusiveMaximum":
+          break;
+        case "$ref":
+        case "$dynamicRef":
+        case "$recursiveRef":
+          this.#reference(value, out, spot);
+          break;
+        case "type": {
+          const type = repairedType(value);
+          if (type === undefined) this.notes.add("type.unknown", spot.pointer, value, null, "widened");
+          else out["type"] = type;
+          break;
+        }
+        case "properties":
+        case "patternProperties":
+        case "dependentSchemas":
+          this.#map(keyword, value, out, spot);
+          break;
+        case "required":
+          if (isNameList(value)) out["required"] = [...new Set(value)];
+          else this.notes.add("keyword.malformed", pointTo(spot.pointer, keyword), value, null, "widened");
+          break;
+        case "items":
+          if (Array.isArray(value)) this.#list("prefixItems", value, out, spot, "items");
+          else out["items"] = this.#child(value, "items", spot);
+          break;
+        case "additionalItems":
+          if (Array.isArray(raw["items"])) out["items"] = this.#child(value, keyword, spot);
+          break;
+        case "dependencies":
+          this.#dependencies(value, out, spot);
+          break;
+        default:
+          this.#other(keyword, value, out, spot);
+      }
+    }
+    return out;
+  }
+
+  #other(keyword: string, value: Json, out: Node, spot: Spot): void {
+    if (SINGLE_KEYWORDS.has(keyword)) {
+      if (value !== null) out[keyword] = this.#child(value, keyword, spot);
+    } else if (LIST_KEYWORDS.has(keyword)) {
+      this.#list(keyword, value, out, spot, keyword);
+    } else if (hasRightForm(keyword, value)) {
+      setOwn(out, keyword, value);
+    } else {
+      this.notes.add("keyword.malformed", pointTo(spot.pointer, keyword), value, null, "widened");
+    }
+  }
+
+  #child(value: Json, keyword: string, spot: Spot): Json {
+    // `additionalProperties: true` is said outright by many and read by all: it keeps its form.
+    if (value === true && keyword === "additionalProperties") return true;
+    return this.node(value, { pointer: pointTo(spot.pointer, keyword), depth: spot.depth + 1, condition: spot.condition || CONDITIONS.has(keyword) });
+  }
+
+  #list(keyword: string, value: Json, out: Node, spot: Spot, written: string): void {
+    if (!Array.isArray(value) || value.length === 0) {
+      if (!Array.isArray(value)) this.notes.add("keyword.malformed", pointTo(spot.pointer, keyword), value, null, "widened");
+      return;
+    }
+    out[keyword] = value.map((item, i) => this.node(item, { pointer: pointTo(spot.pointer, written, i), depth: spot.depth + 1, condition: spot.condition }));
+  }
+
+  #map(keyword: string, value: Json, out: Node, spot: Spot): void {
+    if (!isObject(value)) {
+      if (value !== null) this.notes.add("keyword.malformed", pointTo(spot.pointer, keyword), value, null, "widened");
+      return;
+    }
+    const map: JsonObject = {};
+    for (const key of Object.keys(value)) {
+      setOwn(map, key, this.node(value[key] as Json, { pointer: pointTo(spot.pointer, keyword, key), depth: spot.depth + 1, condition: spot.condition || CONDITIONS.has(keyword) }));
+    }
+    out[keyword] = map;
+  }
+
+  #dependencies(value: Json, out: Node, spot: Spot): void {
+    if (!isObject(value)) return;
+    const names: JsonObject = {};
+    const schemas: JsonObject = {};
+    for (const key of Object.keys(value)) {
+      const item = value[key] as Json;
+      if (isNameList(item)) setOwn(names, key, item);
+      else if (typeof item === "string") setOwn(names, key, [item]);
+      else setOwn(schemas, key, this.node(item, { pointer: pointTo(spot.pointer, "dependencies", key), depth: spot.depth + 1, condition: true }));
+    }
+    if (Object.keys(names).length > 0) out["dependentRequired"] = names;
+    if (Object.keys(schemas).length > 0) out["dependentSchemas"] = schemas;
+  }
+
+  #reference(value: Json, out: Node, spot: Spot): void {
+    if (typeof value !== "string") {
+      this.notes.add("keyword.malformed", pointTo(spot.pointer, "$ref"), value, null, "widened");
+      return;
+    }
+    const target = this.#refs.resolve(value);
+    if (target.kind === "external") this.external.add(value);
+    if (target.kind !== "local") {
+      this.notes.add(target.kind === "external" ? "ref.external" : "ref.unresolved", spot.pointer, value, {}, "widened");
+      return;
+    }
+    if (target.node === true) return;
+    let name = this.#names.get(target.pointer);
+    if (name === undefined) {
+      name = this.#nameFor(target.pointer);
+      this.#names.set(target.pointer, name);
+      if (this.#names.size > MAX_DEFINITIONS) {
+        this.tooLarge = true;
+        return;
+      }
+      // The name stands before the walk, so that a definition may refer to itself.
+      this.definitions.set(name, {});
+      const raw = target.pointer === "" ? { ...(target.node as JsonObject), type: "object" } : (target.node as Json);
+      this.definitions.set(name, this.node(raw, { pointer: target.pointer, depth: spot.depth + 1, condition: spot.condition }));
+    }
+    out["$ref"] = `#/$defs/${name}`;
+  }
+
+  #nameFor(pointer: string): string {
+    const last = pointer.slice(pointer.lastIndexOf("/") + 1).replaceAll("~1", "/").replaceAll("~0", "~");
+    const base = last.replace(/[^A-Za-z0-9_.-]+/g, "_") || "Root";
+    let name = base;
+    for (let n = 2; this.definitions.has(name); n += 1) name = `${base}_${n}`;
+    return name;
+  }
+
+  /** Draft-04 writes `minimum: 0, exclusiveMinimum: true`, whatever dialect the file claims. */
+  #bounds(raw: JsonObject, out: Node, spot: Spot): void {
+    for (const [exclusive, inclusive] of [["exclusiveMinimum", "minimum"], ["exclusiveMaximum", "maximum"]] as const) {
+      const value = raw[exclusive];
+      if (typeof value === "number" && Number.isFinite(value)) {
+        out[exclusive] = value;
+      } else if (value === true && typeof out[inclusive] === "number") {
+        out[exclusive] = out[inclusive];
+        delete out[inclusive];
+        this.notes.add("bounds.draft04", pointTo(spot.pointer, exclusive), true, out[exclusive], "annotated");
+      } else if (value !== undefined && value !== false) {
+        this.notes.add("keyword.malformed", pointTo(spot.pointer, exclusive), value, null, "widened");
+      }
+    }
+  }
+
+  #types(node: Node, spot: Spot): void {
+    if (node["type"] === undefined && !spot.condition) {
+      const values = Array.isArray(node["enum"]) ? node["enum"] : "const" in node ? [node["const"]!] : undefined;
+      const type = values ? sharedType(values) : propertiesOf(node) && node["$ref"] === undefined ? "object" : undefined;
+      if (type !== undefined) {
+        node["type"] = type;
+        this.notes.add("type.added", spot.pointer, null, type, values ? "annotated" : "narrowed");
+      }
+    }
+    if (node["type"] !== undefined && !allowsType(node, "object")) {
+      for (const keyword of ["properties", "required"]) {
+        if (node[keyword] === undefined) continue;
+        this.notes.add("keyword.useless", pointTo(spot.pointer, keyword), null, null, "annotated");
+        delete node[keyword];
+      }
+    }
+  }
+
+  #nullable(raw: JsonObject, node: Node, spot: Spot): Json {
+    if (raw["nullable"] !== true || spot.depth === 0) return node;
+    this.notes.add("nullable.openapi", spot.pointer, true, "null", "annotated");
+    if (typesOf(node).length > 0) {
+      node["type"] = withNull(node["type"]!);
+      if (Array.isArray(node["enum"])) node["enum"] = enumWithNull(node["enum"]);
+      if ("const" in node && node["const"] !== null) {
+        node["enum"] = [node["const"]!, null];
+        delete node["const"];
+      }
+      return node;
+    }
+    if (Array.isArray(node["enum"])) {
+      node["enum"] = enumWithNull(node["enum"]);
+      return node;
+    }
+    const bound = ["$ref", "anyOf", "oneOf", "allOf", "const"].some((keyword) => node[keyword] !== undefined);
+    return bound ? { anyOf: [node, { type: "null" }] } : node;
+  }
+}

@@ -1,0 +1,60 @@
+import { isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
+import { isBare, sameShape } from "./schema-merge.ts";
+import { ANNOTATIONS, Notes, branchesOf, omit, pointTo, propertiesOf, requiredOf, type Node } from "./schema-node.ts";
+import { choiceOfRequired } from "./words.ts";
+
+/** A node without properties and union branches that nothing fits (`false`); arguments that use them are refused by the host. */
+export function withoutFalse(node: Node, pointer: string, notes: Notes): Node {
+  let out = node;
+  const properties = propertiesOf(node);
+  if (properties && Object.values(properties).includes(false)) {
+    const kept: JsonObject = {};
+    for (const [name, child] of Object.entries(properties)) {
+      if (child === false) notes.add("property.forbidden", pointTo(pointer, "properties", name), false, null, "widened");
+      else setOwn(kept, name, child);
+    }
+    out = { ...out, properties: kept };
+    const required = requiredOf(out);
+    if (required.some((name) => !Object.hasOwn(kept, name) && Object.hasOwn(properties, name))) {
+      const rest = required.filter((name) => !(Object.hasOwn(properties, name) && properties[name] === false));
+      out = rest.length > 0 ? { ...out, required: [...rest] } : omit(out, "required");
+    }
+  }
+  for (const keyword of ["anyOf", "oneOf"]) {
+    const branches = branchesOf(out, keyword);
+    if (!branches.includes(false)) continue;
+    const kept = branches.filter((branch) => branch !== false);
+    out = kept.length > 0 ? { ...out, [keyword]: kept } : omit(out, keyword);
+  }
+  return out;
+}
+
+/** Whether an object node says nothing about its members. */
+export function isFreeForm(node: Node): boolean {
+  if (Object.keys(propertiesOf(node) ?? {}).length > 0) return false;
+  if (node["additionalProperties"] !== undefined && !isBare(node["additionalProperties"])) return false;
+  return !["patternProperties", "allOf", "anyOf", "oneOf", "if", "$ref", "unevaluatedProperties"].some((keyword) => keyword in node);
+}
+
+/** The one schema that all items of a tuple fit, with bounds on their number, for targets without positions. */
+export function tupleAsList(node: Node, pointer: string, notes: Notes): Node {
+  const prefix = branchesOf(node, "prefixItems");
+  const rest = node["items"];
+  const max = node["maxItems"];
+  const closed = rest === false || (typeof max === "number" && max <= prefix.length);
+  const out = omit(node, "prefixItems", "items");
+  const kinds: Json[] = [];
+  for (const item of closed || rest === undefined ? prefix : [...prefix, rest]) if (!kinds.some((other) => sameShape(other, item))) kinds.push(item);
+  const open = (!closed && rest === undefined) || kinds.some(isBare);
+  notes.add(open ? "tuple.open" : "tuple.order_lost", pointTo(pointer, "prefixItems"), prefix.length, null, "widened");
+  out["items"] = open ? {} : kinds.length === 1 ? kinds[0]! : { anyOf: kinds };
+  if (closed) out["maxItems"] = typeof max === "number" ? Math.min(max, prefix.length) : prefix.length;
+  return out;
+}
+
+/** A sentence for a union that only says which properties must be there together; undefined when it says more. */
+export function requiredChoice(node: Node, keyword: "anyOf" | "oneOf"): string | undefined {
+  const branches = branchesOf(node, keyword);
+  const plain = branches.length > 0 && branches.every((branch) => isObject(branch) && Object.keys(branch).every((key) => ["required", "type", "not"].includes(key) || ANNOTATIONS.has(key)) && ("required" in branch || "not" in branch));
+  return plain ? choiceOfRequired(branches.map((branch) => requiredOf(branch as Node)), keyword === "oneOf") : undefined;
+}

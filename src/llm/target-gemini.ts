@@ -1,0 +1,273 @@
+import { isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
+import type { PreparedSchema } from "./prepare.ts";
+import { withKeyStyle } from "./property-keys.ts";
+import { refName, refsIn } from "./schema-definitions.ts";
+import { withDefinitions } from "./schema-inline.ts";
+import { sharedType } from "./schema-keywords.ts";
+import { intersect, isBare, mergeAllOf } from "./schema-merge.ts";
+import { Notes, branchesOf, inKeywordOrder, omit, pointTo, propertiesOf, requiredOf, typeOfValue, typesOf, type Node } from "./schema-node.ts";
+import { isFreeForm, requiredChoice, withoutFalse } from "./schema-shape.ts";
+import { describeConstraint, valueInWords, withFacts } from "./words.ts";
+
+const FORMATS: ReadonlySet<string> = new Set(["date-time", "date", "time"]);
+const CONDITIONS = ["not", "if", "then", "else", "dependentRequired", "dependentSchemas"];
+/** What Gemini's JSON Schema form lists and a node may keep as it is. */
+const KEPT: ReadonlySet<string> = new Set(["type", "title", "description", "enum", "items", "prefixItems", "minItems", "maxItems", "minimum", "maximum", "anyOf", "properties", "additionalProperties", "required"]);
+
+/** A Gemini schema in parts, for the targets that are made from it. */
+export interface GeminiSchema {
+  readonly root: Node;
+  readonly definitions: ReadonlyMap<string, Json>;
+}
+
+/** The schema for Gemini's `parametersJsonSchema`: only the keywords it lists, the rest in words. */
+export function geminiSchema(prepared: PreparedSchema, notes: Notes): Node {
+  const { root, definitions } = geminiParts(prepared, notes);
+  return inKeywordOrder(withDefinitions(root, definitions)) as Node;
+}
+
+/** As {@link geminiSchema}, with root and definitions apart. */
+export function geminiParts(prepared: PreparedSchema, notes: Notes): GeminiSchema {
+  const styled = withKeyStyle(prepared, "identifier", notes);
+  const compiler = new GeminiCompiler(styled, notes);
+  const root = compiler.node(styled.root, "", undefined) as Node;
+  const definitions = new Map([...styled.definitions].map(([name, node]): [string, Json] => [name, compiler.node(node, `/$defs/${name}`, styled.cycles.get(name))]));
+  return { root, definitions };
+}
+
+class GeminiCompiler {
+  readonly #prepared: PreparedSchema;
+  readonly #notes: Notes;
+
+  constructor(prepared: PreparedSchema, notes: Notes) {
+    this.#prepared = prepared;
+    this.#notes = notes;
+  }
+
+  /** `cycle`: the definitions that the one we are in is recursive with. */
+  node(schema: Json, pointer: string, cycle: ReadonlySet<string> | undefined): Json {
+    if (!isObject(schema)) return schema === false ? false : {};
+    let node = withoutFalse(schema as Node, pointer, this.#notes);
+    if (refName(node) !== undefined) {
+      if (Object.keys(node).length > 1) this.#notes.add("ref.siblings_dropped", pointer, Object.keys(node).filter((key) => key !== "$ref"), null, "widened");
+      return { $ref: node["$ref"]! };
+    }
+    const facts: string[] = [];
+    node = this.#merged(node, pointer);
+    node = this.#unions(node, pointer, facts);
+    const out = this.#plain(node, pointer, facts, cycle);
+    return withFacts(this.#typed(out, pointer), facts);
+  }
+
+  #merged(node: Node, pointer: string): Node {
+    if (!Array.isArray(node["allOf"])) return node;
+    const merged = mergeAllOf(node, (branch) => this.#follow(branch));
+    this.#notes.add("allOf.merged", pointTo(pointer, "allOf"), merged.lost.length > 0 ? [...new Set(merged.lost)] : null, null, merged.lost.length > 0 ? "widened" : "annotated");
+    return merged.node;
+  }
+
+  #follow(branch: Json): Json {
+    const name = refName(branch);
+    if (name === undefined || !isObject(branch)) return branch;
+    const target = this.#prepared.definitions.get(name) ?? {};
+    return isObject(target) ? omit(intersect(target as Node, omit(branch as Node, "$ref")).node, "$ref") : target;
+  }
+
+  /** Leaves at most `anyOf`, and not where it only lists required properties. */
+  #unions(node: Node, pointer: string, facts: string[]): Node {
+    let out = node;
+    for (const keyword of ["anyOf", "oneOf"] as const) {
+      const sentence = requiredChoice(out, keyword);
+      if (sentence === undefined) continue;
+      if (sentence !== "") facts.push(sentence);
+      this.#notes.add(`${keyword}.required_dropped`, pointTo(pointer, keyword), out[keyword], null, "widened");
+      out = omit(out, keyword);
+    }
+    const oneOf = out["oneOf"];
+    if (oneOf === undefined) return out;
+    out = omit(out, "oneOf");
+    this.#notes.add("anyOf" in out ? "oneOf.dropped" : "oneOf.as_anyOf", pointTo(pointer, "oneOf"), null, null, "widened");
+    return "anyOf" in out ? out : { ...out, anyOf: oneOf };
+  }
+
+  #plain(node: Node, pointer: string, facts: string[], cycle: ReadonlySet<string> | undefined): Node {
+    const out: Node = {};
+    const visit = (child: Json, ...keys: (string | number)[]): Json => this.node(child, pointTo(pointer, ...keys), cycle);
+    for (const keyword of Object.keys(node)) {
+      const value = node[keyword]!;
+      switch (keyword) {
+        case "const":
+          out["enum"] = [value];
+          break;
+        case "items":
+          if (value !== false) out["items"] = visit(value, keyword);
+          break;
+        case "prefixItems":
+        case "anyOf":
+          out[keyword] = (value as Json[]).map((child, i) => visit(child, keyword, i));
+          break;
+        case "properties": {
+          const map: JsonObject = {};
+          for (const [name, child] of Object.entries(value as JsonObject)) setOwn(map, name, visit(child, keyword, name));
+          out["properties"] = map;
+          break;
+        }
+        case "additionalProperties":
+          out[keyword] = value === false ? false : isBare(value) ? true : visit(value, keyword);
+          break;
+        case "patternProperties":
+          this.#patterns(node, out, pointer, facts, visit);
+          break;
+        case "format":
+          if (FORMATS.has(String(value))) out["format"] = value;
+          else this.#lose(keyword, value, pointer, facts, `format ${String(value)}`);
+          break;
+        case "default":
+          this.#notes.add("default.in_words", pointTo(pointer, keyword), value, null, "annotated");
+          if (value !== null) facts.push(`default ${valueInWords(value)}`);
+          break;
+        default:
+          if (KEPT.has(keyword)) out[keyword] = value;
+          else if (!CONDITIONS.includes(keyword) && !keyword.startsWith("exclusive")) this.#lose(keyword, value, pointer, facts, LOST_WORDS[keyword]?.(value));
+      }
+    }
+    if (CONDITIONS.some((keyword) => keyword in node)) {
+      facts.push(...describeConstraint(node));
+      for (const keyword of CONDITIONS) if (keyword in node) this.#notes.add(`${keyword}.dropped`, pointTo(pointer, keyword), node[keyword], null, "widened");
+    }
+    this.#bounds(node, out, pointer, facts);
+    if (node["items"] === false) out["maxItems"] = Math.min(branchesOf(node, "prefixItems").length, typeof node["maxItems"] === "number" ? node["maxItems"] : Number.POSITIVE_INFINITY);
+    this.#members(node, out, pointer, cycle);
+    return out;
+  }
+
+  #lose(keyword: string, value: Json, pointer: string, facts: string[], words: string | undefined): void {
+    const silent = words === undefined && SILENT.has(keyword);
+    if (words !== undefined) facts.push(words);
+    this.#notes.add(`${keyword}.dropped`, pointTo(pointer, keyword), value, words ?? null, silent ? "annotated" : "widened");
+  }
+
+  #patterns(node: Node, out: Node, pointer: string, facts: string[], visit: (child: Json, ...keys: string[]) => Json): void {
+    const patterns = Object.entries(node["patternProperties"] as JsonObject).filter(([, child]) => child !== false);
+    const more = node["additionalProperties"];
+    facts.push(`keys match ${patterns.map(([pattern]) => pattern).join(" or ")}`);
+    const children = patterns.map(([pattern, child]) => visit(child, "patternProperties", pattern));
+    if (more !== undefined && more !== false && !isBare(more)) children.push(visit(more, "additionalProperties"));
+    const closed = more === false;
+    this.#notes.add("patternProperties.as_map", pointTo(pointer, "patternProperties"), node["patternProperties"], null, closed ? "widened" : "narrowed");
+    if (children.length === 0) return;
+    out["additionalProperties"] = children.some(isBare) ? true : children.length === 1 ? children[0]! : { anyOf: children };
+  }
+
+  /** Exclusive bounds: the next whole number for integers, the bound itself otherwise. */
+  #bounds(node: Node, out: Node, pointer: string, facts: string[]): void {
+    const whole = typesOf(node).length > 0 && typesOf(node).every((type) => type === "integer" || type === "null");
+    const low = node["exclusiveMinimum"];
+    if (typeof low === "number") {
+      const bound = whole ? Math.floor(low) + 1 : low;
+      out["minimum"] = Math.max(bound, typeof node["minimum"] === "number" ? node["minimum"] : Number.NEGATIVE_INFINITY);
+      if (!whole) facts.push(`more than ${low}`);
+      this.#notes.add("bounds.inclusive", pointTo(pointer, "exclusiveMinimum"), low, bound, whole ? "annotated" : "widened");
+    }
+    const high = node["exclusiveMaximum"];
+    if (typeof high === "number") {
+      const bound = whole ? Math.ceil(high) - 1 : high;
+      out["maximum"] = Math.min(bound, typeof node["maximum"] === "number" ? node["maximum"] : Number.POSITIVE_INFINITY);
+      if (!whole) facts.push(`less than ${high}`);
+      this.#notes.add("bounds.inclusive", pointTo(pointer, "exclusiveMaximum"), high, bound, whole ? "annotated" : "widened");
+    }
+  }
+
+  #members(node: Node, out: Node, pointer: string, cycle: ReadonlySet<string> | undefined): void {
+    const types = typesOf(node);
+    if (types.includes("array") && out["items"] === undefined && out["prefixItems"] === undefined) {
+      out["items"] = {};
+      if (node["items"] === false) out["maxItems"] = 0;
+    }
+    if (types.includes("object") && pointer !== "" && isFreeForm(node)) {
+      out["additionalProperties"] = true;
+      delete out["properties"];
+    }
+    const required = requiredOf(node);
+    if (required.length === 0) return;
+    const properties = propertiesOf(node) ?? {};
+    const kept = required.filter((name) => {
+      if (!Object.hasOwn(properties, name)) return false;
+      const cyclic = cycle !== undefined && [...refsIn(properties[name]!)].some((ref) => cycle.has(ref));
+      if (cyclic) this.#notes.add("gemini.cyclic_required_relaxed", pointTo(pointer, "required", name), name, null, "widened");
+      return !cyclic;
+    });
+    if (kept.length > 0) out["required"] = kept;
+    else delete out["required"];
+  }
+
+  /** Enums without null, booleans and empty strings; type lists without objects and arrays: where they are, anyOf says it. */
+  #typed(node: Node, pointer: string): Node {
+    if (Array.isArray(node["enum"])) return this.#enum(node, pointer);
+    const types = typesOf(node);
+    if (types.length < 2 || !types.some((type) => type === "object" || type === "array")) return node;
+    const { title, description, anyOf, ...rest } = node;
+    const branches = types.map((type) => {
+      const branch: Node = { type };
+      for (const [key, value] of Object.entries(rest)) if (KEYS_OF_TYPE.get(type)?.has(key)) setOwn(branch, key, value);
+      return branch;
+    });
+    if (anyOf !== undefined) this.#notes.add("anyOf.dropped", pointTo(pointer, "anyOf"), anyOf, null, "widened");
+    return { ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }), anyOf: branches };
+  }
+
+  #enum(node: Node, pointer: string): Node {
+    const { enum: list, ...rest } = node;
+    const types = typesOf(node);
+    const at = pointTo(pointer, "enum");
+    const values = (list as Json[]).filter((value) => value === null ? types.length === 0 || types.includes("null") : true);
+    const real = values.filter((value) => value !== null && value !== "");
+    if (values.includes("")) this.#notes.add("enum.empty_value_dropped", at, "", null, "narrowed");
+    const hasNull = values.includes(null);
+    const groups = new Map<string, Json[]>();
+    for (const value of real) {
+      const type = typeof value === "number" ? "number" : typeOfValue(value);
+      groups.set(type, [...(groups.get(type) ?? []), value]);
+    }
+    const branches: Node[] = [];
+    for (const [kind, group] of groups) {
+      const shared = sharedType(group) ?? kind;
+      const type = shared === "integer" && types.includes("number") ? "number" : shared;
+      if (kind === "string" || kind === "number") branches.push({ type, enum: group });
+      else {
+        branches.push(kind === "array" ? { type, items: {} } : kind === "object" ? { type, additionalProperties: true } : { type });
+        this.#notes.add("enum.dropped", at, group, null, "widened");
+      }
+    }
+    const widened = branches.some((branch) => branch["enum"] === undefined) ? [`one of ${real.map(valueInWords).join(", ")}`] : [];
+    if (hasNull) branches.push({ type: "null" });
+    if (branches.length === 0) return withFacts(rest, []);
+    const { type: _type, ...beside } = rest;
+    if (branches.length === 1) return withFacts({ ...rest, ...branches[0]! }, widened);
+    if (!hasNull && widened.length === 0) return { ...rest, enum: real };
+    const words: Node = {};
+    for (const key of ["title", "description"]) if (key in beside) words[key] = beside[key]!;
+    return withFacts({ ...words, anyOf: branches }, widened);
+  }
+}
+
+/** Lost keywords that need no words. */
+const SILENT: ReadonlySet<string> = new Set(["examples", "example", "deprecated", "readOnly", "writeOnly", "contentEncoding", "contentMediaType"]);
+
+const LOST_WORDS: Readonly<Record<string, (value: Json) => string>> = {
+  pattern: (value) => `matches ${String(value)}`,
+  minLength: (value) => `at least ${String(value)} characters`,
+  maxLength: (value) => `at most ${String(value)} characters`,
+  multipleOf: (value) => `a multiple of ${String(value)}`,
+  uniqueItems: () => "no repeats",
+  minProperties: (value) => `at least ${String(value)} members`,
+  maxProperties: (value) => `at most ${String(value)} members`,
+};
+
+const KEYS_OF_TYPE: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ["object", new Set(["properties", "additionalProperties", "required"])],
+  ["array", new Set(["items", "prefixItems", "minItems", "maxItems"])],
+  ["string", new Set(["format"])],
+  ["number", new Set(["minimum", "maximum"])],
+  ["integer", new Set(["minimum", "maximum"])],
+]);
