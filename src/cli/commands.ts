@@ -1,7 +1,9 @@
 import type { AnyCommandSpec } from "./command.ts";
 import { approvalsCommands } from "./commands/approvals.ts";
+import { appsCheckCommand } from "./commands/apps-check.ts";
 import { appsNewCommand } from "./commands/apps-new.ts";
 import { appsCommands } from "./commands/apps.ts";
+import { auditVerifyCommand } from "./commands/audit.ts";
 import { callCommand } from "./commands/call.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { eventsTailCommand } from "./commands/events.ts";
@@ -10,6 +12,7 @@ import { exportCommand } from "./commands/export.ts";
 import { initCommand } from "./commands/init.ts";
 import { lintCommand, lockCommand } from "./commands/lock.ts";
 import { applyCommand, planCommand, reloadCommand } from "./commands/plan.ts";
+import { policyCommands } from "./commands/policy.ts";
 import { resourcesCommands } from "./commands/resources.ts";
 import { statusCommand } from "./commands/status.ts";
 import { toolsCommands } from "./commands/tools.ts";
@@ -26,6 +29,7 @@ export const commands: readonly AnyCommandSpec[] = [
   reloadCommand,
   statusCommand,
   ...appsCommands,
+  appsCheckCommand,
   appsNewCommand,
   ...toolsCommands,
   ...resourcesCommands,
@@ -36,5 +40,7 @@ export const commands: readonly AnyCommandSpec[] = [
   lintCommand,
   ...approvalsCommands,
   eventsTailCommand,
+  ...policyCommands,
+  auditVerifyCommand,
   doctorCommand,
 ];

@@ -3,11 +3,11 @@ import { findRunningHost } from "../control/run-file.ts";
 import { createLogger } from "../daemon.ts";
 import { createKit } from "../kit.ts";
 import { settled } from "../settled.ts";
-import { canRun, loadWorkspace, type Workspace } from "../workspace.ts";
+import type { Workspace } from "../workspace.ts";
 import { CliError, EXIT } from "./cli-error.ts";
 import type { Context, GlobalOptions } from "./context.ts";
 import { localHost, type Host } from "./host.ts";
-import { printFindings } from "./print-findings.ts";
+import { openWorkspace, requireRunnable } from "./open-workspace.ts";
 
 /** The running host of a workspace, or null. Throws a {@link CliError} while it starts or when its door does not open to this user. */
 export async function attach(workspace: Workspace): Promise<ControlClient | null> {
@@ -28,7 +28,7 @@ export async function runningUrl(workspace: Workspace): Promise<string | null> {
  * `start` starts a kit for this command alone and stops it afterwards, whatever happens.
  */
 export async function withHost<T>(context: Context, options: GlobalOptions, how: "attach" | "start", use: (host: Host) => Promise<T>): Promise<T> {
-  const workspace = await loadWorkspace({ cwd: context.cwd, env: context.env, topology: options.topology });
+  const workspace = await openWorkspace(context, options);
   const running = await attach(workspace);
   if (running !== null) {
     try {
@@ -38,10 +38,7 @@ export async function withHost<T>(context: Context, options: GlobalOptions, how:
     }
   }
   if (how === "attach") throw new CliError(`no host runs for ${workspace.topologyFile}; start one with: aurora-mcp up`, EXIT.noHost);
-  if (!canRun(workspace)) {
-    context.note(printFindings(context, workspace, workspace.diagnostics, "text"));
-    throw new CliError("the configuration has errors", EXIT.problems);
-  }
+  requireRunnable(context, workspace);
   return withKit(context, workspace.topologyFile, use);
 }
 

@@ -1,4 +1,4 @@
-import { styleFor, type Style } from "./style.ts";
+import { styleFor, wantsColor, type Style } from "./style.ts";
 
 /** Options that every command has. */
 export interface GlobalOptions {
@@ -19,6 +19,8 @@ export interface Context {
   note(text: string): void;
   readonly style: Style;
   readonly noteStyle: Style;
+  /** Whether findings are coloured. */
+  readonly color: boolean;
   /** Whether a person can be asked: stdin and stderr are a terminal. */
   readonly interactive: boolean;
   /** Aborted by the first Ctrl-C or TERM. */
@@ -66,6 +68,7 @@ export function createContext(): ProcessContext {
     json: (value) => void process.stdout.write(`${JSON.stringify(value, null, process.stdout.isTTY ? 2 : 0)}\n`),
     note: (text) => void process.stderr.write(`${text}\n`),
     style: styleFor(process.stdout, process.env),
+    color: wantsColor(process.stdout, process.env),
     noteStyle: styleFor(process.stderr, process.env),
     interactive: process.stdin.isTTY === true && process.stderr.isTTY === true,
     signal: abort.signal,

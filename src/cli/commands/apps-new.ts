@@ -1,6 +1,6 @@
 import path from "node:path";
-import { loadWorkspace } from "../../workspace.ts";
 import { defineCommand } from "../command.ts";
+import { openWorkspace } from "../open-workspace.ts";
 import { scaffoldApp } from "../scaffold-app.ts";
 
 /** `apps new`: a small app that works as it is. */
@@ -11,11 +11,11 @@ export const appsNewCommand = defineCommand<{ package?: string }>({
   examples: ["aurora-mcp apps new notes", "aurora-mcp apps new notes --package org.example.notes"],
   options: (command) => command.option("--package <package>", "its package name; org.example.NAME by default"),
   run: async (context, options, [name]) => {
-    const workspace = await loadWorkspace({ cwd: context.cwd, env: context.env, topology: options.topology });
+    const workspace = await openWorkspace(context, options);
     const app = await scaffoldApp(workspace.root, name!, options.package);
     if (options.json) return context.json(app);
     for (const file of app.files) context.out(`wrote ${path.relative(context.cwd, file)}`);
-    const now = await loadWorkspace({ cwd: context.cwd, env: context.env, topology: options.topology });
+    const now = await openWorkspace(context, options);
     if (now.plan !== null && !now.plan.apps.has(app.package)) context.note(`topology.yaml does not discover it yet; add to discover:  - { glob: ../apps/*/manifest.yaml, trusted: true }`);
     context.note(`\ntry it:  aurora-mcp call ${app.package}.greet --args '{"name": "Ada"}'\ntest it: node --test ${path.relative(context.cwd, path.join(app.folder, "test"))}`);
   },

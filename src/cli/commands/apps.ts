@@ -1,27 +1,28 @@
 import { escapeInvisible } from "../../base/text.ts";
 import type { AppStatus } from "../../kit-api.ts";
 import type { Plan } from "../../plan/types.ts";
-import { canRun, loadWorkspace } from "../../workspace.ts";
 import { readCount } from "../arguments.ts";
-import { CliError, EXIT } from "../cli-error.ts";
+import { EXIT } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
 import { attach, withHost } from "../connect.ts";
+import { openWorkspace, requireRunnable } from "../open-workspace.ts";
 import { printApps } from "../print-status.ts";
-import { printFindings } from "../print-findings.ts";
 
 const list = defineCommand({
   usage: "apps list",
   summary: "List the apps with their states; without a running host, as the files say them.",
   examples: ["aurora-mcp apps list", "aurora-mcp apps list --json"],
   run: async (context, options) => {
-    const workspace = await loadWorkspace({ cwd: context.cwd, env: context.env, topology: options.topology });
+    const workspace = await openWorkspace(context, options);
     const host = await attach(workspace);
-    if (host === null && !canRun(workspace)) {
-      context.note(printFindings(context, workspace, workspace.diagnostics, "text"));
-      throw new CliError("the configuration has errors", EXIT.problems);
+    let apps: readonly AppStatus[];
+    if (host === null) {
+      requireRunnable(context, workspace);
+      apps = appsOf(workspace.plan);
+    } else {
+      apps = (await host.status()).apps;
+      host.close();
     }
-    const apps = host === null ? appsOf(workspace.plan!) : (await host.status()).apps;
-    host?.close();
     if (options.json) context.json(apps);
     else context.out(printApps(apps, context.style));
     if (host === null) context.note("no host runs here; start one with: aurora-mcp up");

@@ -1,9 +1,10 @@
 import { escapeInvisible } from "../../base/text.ts";
-import { loadWorkspace, NoWorkspaceError, type Workspace } from "../../workspace.ts";
+import { NoWorkspaceError, type Workspace } from "../../workspace.ts";
 import { EXIT } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
 import { runningUrl } from "../connect.ts";
 import type { Check, Patient } from "../doctor/check.ts";
+import { openWorkspace } from "../open-workspace.ts";
 import { checkClock, checkInotify, checkNode } from "../doctor/machine.ts";
 import { checkCommands, checkFiles, checkFolders, checkPort, checkWorkspaceWriters } from "../doctor/workspace.ts";
 
@@ -16,7 +17,7 @@ export const doctorCommand = defineCommand({
   details: "Exit code 1 when there is a problem; warnings leave it 0.",
   examples: ["aurora-mcp doctor", "aurora-mcp doctor --json"],
   run: async (context, options) => {
-    const workspace = await loadWorkspace({ cwd: context.cwd, env: context.env, topology: options.topology }).catch((error: unknown): null => {
+    const workspace = await openWorkspace(context, options).catch((error: unknown): null => {
       if (error instanceof NoWorkspaceError && options.topology === undefined) return null;
       throw error;
     });

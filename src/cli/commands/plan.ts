@@ -1,11 +1,12 @@
 import type { ReloadResult } from "../../kit-api.ts";
 import { hasErrors } from "../../base/diagnostics.ts";
 import { diffPlans } from "../../plan/diff.ts";
-import { canRun, loadWorkspace } from "../../workspace.ts";
+import { canRun } from "../../workspace.ts";
 import { EXIT } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
 import { attach, withHost } from "../connect.ts";
 import type { Context } from "../context.ts";
+import { openWorkspace } from "../open-workspace.ts";
 import { planReport, printPlan, printReload } from "../print-plan.ts";
 import { printFindings } from "../print-findings.ts";
 
@@ -16,10 +17,10 @@ export const planCommand = defineCommand({
   details: "Changes nothing. Exit code 0: no change. 2: changes. 1: the files have errors.",
   examples: ["aurora-mcp plan", "aurora-mcp plan --json"],
   run: async (context, options) => {
-    const workspace = await loadWorkspace({ cwd: context.cwd, env: context.env, topology: options.topology });
+    const workspace = await openWorkspace(context, options);
     const host = await attach(workspace);
     if (host !== null) {
-      const result = await host.plan();
+      const result = await host.plan().finally(() => host.close());
       if (options.json) context.json(result.report);
       else context.out(printPlan(result, context.style));
       if (result.errors.length > 0) return EXIT.problems;

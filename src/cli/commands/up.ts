@@ -1,10 +1,10 @@
 import { InvalidArgumentError } from "commander";
 import { HostRunningError } from "../../control/run-file.ts";
 import { createLogger, runHost, type LogLevel } from "../../daemon.ts";
-import { canRun, loadWorkspace } from "../../workspace.ts";
-import { CliError, EXIT } from "../cli-error.ts";
+import { CliError } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
 import type { ProcessContext } from "../context.ts";
+import { openRunnable } from "../open-workspace.ts";
 import { packageVersion } from "../package-files.ts";
 import { printFindings } from "../print-findings.ts";
 import { printStatus } from "../print-status.ts";
@@ -34,9 +34,8 @@ export const upCommand = defineCommand<UpFlags>({
       .option("--log-level <level>", `${LEVELS.join(", ")}; log.level of topology.yaml by default`, (value) => oneOf(LEVELS, value))
       .option("--log-format <format>", "text or json; text on a terminal, json elsewhere", (value) => oneOf(["text", "json"], value)),
   run: async (context, options) => {
-    const workspace = await loadWorkspace({ cwd: context.cwd, env: context.env, topology: options.topology });
+    const workspace = await openRunnable(context, options);
     if (workspace.diagnostics.length > 0) context.note(`${printFindings(context, workspace, workspace.diagnostics, "text")}\n`);
-    if (!canRun(workspace)) throw new CliError("the configuration has errors; nothing was started", EXIT.problems);
     const log = createLogger({ level: options.logLevel ?? workspace.plan.log.level, format: options.logFormat ?? (process.stderr.isTTY ? "text" : "json"), masker: workspace.masker });
     (context as ProcessContext).release();
     try {

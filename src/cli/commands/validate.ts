@@ -1,9 +1,10 @@
-import { diagnosticToJson, hasErrors } from "../../base/diagnostics.ts";
+import { hasErrors } from "../../base/diagnostics.ts";
 import { InvalidArgumentError } from "commander";
-import { loadWorkspace, type Workspace } from "../../workspace.ts";
+import type { Workspace } from "../../workspace.ts";
 import { EXIT } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
 import type { Style } from "../style.ts";
+import { openWorkspace } from "../open-workspace.ts";
 import { printFindings } from "../print-findings.ts";
 import { table } from "../table.ts";
 
@@ -23,11 +24,10 @@ export const validateCommand = defineCommand<{ format?: Format; strict?: boolean
       })
       .option("--strict", "warnings are errors"),
   run: async (context, options) => {
-    const workspace = await loadWorkspace({ cwd: context.cwd, env: context.env, topology: options.topology });
+    const workspace = await openWorkspace(context, options);
     const found = options.strict ? workspace.diagnostics.map((d) => (d.severity === "warning" ? { ...d, severity: "error" as const } : d)) : workspace.diagnostics;
     const format = options.format ?? (options.json ? "json" : "text");
-    if (format === "json") context.json(found.map(diagnosticToJson));
-    else if (found.length > 0) context.out(printFindings(context, workspace, found, format));
+    if (format === "json" || found.length > 0) context.out(printFindings(context, workspace, found, format));
     const failed = hasErrors(found);
     if (format === "text" && !failed) context.out(`${found.length > 0 ? "\n" : ""}${printSummary(workspace, context.style)}`);
     return failed ? EXIT.problems : EXIT.ok;

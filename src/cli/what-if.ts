@@ -1,0 +1,107 @@
+import { runSignalFixtures } from "../amp/signal-fixtures.ts";
+import { own, type JsonObject } from "../base/json.ts";
+import { nearest } from "../base/text.ts";
+import { plainValue } from "../config/nodes.ts";
+import { parseYaml } from "../config/parse.ts";
+import type { ToolRow } from "../kit-api.ts";
+import type { Plan } from "../plan/types.ts";
+import { flowLines, flowReport, type FlowReport } from "../policy/flows.ts";
+import { readFixtures, runFixtures } from "../policy/policy-test.ts";
+import { suggestPolicy } from "../policy/suggest.ts";
+import type { Subject } from "../policy/types.ts";
+import { ownToolName } from "../tools/own-name.ts";
+
+/** A fixture file that cannot be used; the message lists what is wrong with it. */
+export class FixtureError extends Error {
+  override readonly name = "FixtureError";
+}
+
+/** How one fixture came out. `problem` is null when it is as expected. */
+export interface Trial {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly problems: readonly string[];
+  readonly got: JsonObject | null;
+}
+
+/** Runs a file of policy fixtures (contracts 5) against the policy of a plan; starts nothing. Throws a {@link FixtureError} for a bad file. */
+export function tryPolicy(plan: Plan, file: string, text: string): Trial[] {
+  const { fixtures, faults } = readFixtures(readYaml(file, text));
+  if (faults.length > 0) throw new FixtureError(faults.map((fault) => `${file}: ${fault}`).join("\n"));
+  const resolve = subjectFinder(plan);
+  return runFixtures(plan.policy, fixtures, resolve).map(({ fixture, decision, problem }, i) => ({
+    name: `${i + 1}. ${fixture.tool} ${JSON.stringify(fixture.args)}${fixture.session === "marked" ? " (marked session)" : ""}`,
+    ok: problem === null,
+    problems: problem === null ? [] : [problem],
+    got: decision === null ? null : { action: decision.action, risk: decision.risk, rule: decision.rule?.id ?? null, reason: decision.reason },
+  }));
+}
+
+/** Runs a file of signal fixtures (contracts 7) against the mappings of a plan; writes no event. Throws a {@link FixtureError} for a bad file. */
+export function trySignals(plan: Plan, file: string, text: string): Trial[] {
+  return runSignalFixtures(plan.signals, readYaml(file, text)).map(({ name, ok, problems, envelopes }) => ({ name, ok, problems, got: { envelopes: envelopes as unknown as JsonObject[] } }));
+}
+
+/** The tools of a host with what policy looks at. `definitions` are the exported ones, by short name; the hints of others are not known. */
+export function policySubjects(plan: Plan, rows: readonly ToolRow[], definitions: readonly JsonObject[]): (Subject & { readonly description: string | null })[] {
+  const byName = new Map(definitions.map((definition) => [own(definition, "name"), definition]));
+  return rows.flatMap((row) => {
+    const app = plan.apps.get(row.app);
+    if (app === undefined) return [];
+    const hints = own(byName.get(row.short_name), "annotations");
+    return [
+      {
+        kind: "tool" as const,
+        app: row.app,
+        name: row.tool,
+        trust: app.trust,
+        manifestRisk: Object.hasOwn(app.manifestRisks, row.tool) ? app.manifestRisks[row.tool]! : null,
+        readOnlyHint: own(hints, "readOnlyHint") === true,
+        destructiveHint: own(hints, "destructiveHint") === true,
+        description: row.description,
+      },
+    ];
+  });
+}
+
+/** A draft policy for the given tools, to be read by a person. */
+export function draftPolicy(subjects: ReturnType<typeof policySubjects>): string {
+  return suggestPolicy(subjects.map((s) => ({ app: s.app, tool: s.name, trust: s.trust, description: s.description, readOnly: s.readOnlyHint, destructive: s.destructiveHint })));
+}
+
+/** Which paths lead from low-trust sources to high-risk tools: the report, and the same in lines. */
+export function policyFlows(plan: Plan, subjects: readonly Subject[]): { readonly report: FlowReport; readonly lines: readonly string[] } {
+  const report = flowReport(plan.policy, subjects, "caller");
+  return { report, lines: flowLines(report) };
+}
+
+/** Subjects of names as a plan knows them: commands of manifests by full or own name, and any `package/tool`. */
+function subjectFinder(plan: Plan): (name: string) => Subject | string {
+  const known = new Map<string, Subject[]>();
+  const subject = (app: string, name: string): Subject => {
+    const { trust, manifestRisks } = plan.apps.get(app)!;
+    return { kind: "tool", app, name, trust, manifestRisk: Object.hasOwn(manifestRisks, name) ? manifestRisks[name]! : null, readOnlyHint: false, destructiveHint: false };
+  };
+  for (const app of plan.apps.values()) {
+    for (const command of app.commands) {
+      const name = ownToolName(app.package, command.name);
+      for (const key of [name, `${app.package}.${name}`]) known.set(key, [...(known.get(key) ?? []), subject(app.package, name)]);
+    }
+  }
+  return (name) => {
+    const found = known.get(name) ?? [];
+    if (found.length === 1) return found[0]!;
+    if (found.length > 1) return `"${name}" is a command of ${found.map((s) => s.app).join(" and ")}; write PACKAGE/TOOL`;
+    // A package has no slash in it, so this is no guess.
+    const slash = name.indexOf("/");
+    if (slash > 0 && plan.apps.has(name.slice(0, slash))) return subject(name.slice(0, slash), name.slice(slash + 1));
+    const near = nearest(name, known.keys());
+    return `no manifest has a command "${name}"; write PACKAGE/TOOL for a tool that no manifest lists${near.length > 0 ? ` (near: ${near.join(", ")})` : ""}`;
+  };
+}
+
+function readYaml(file: string, text: string): unknown {
+  const parsed = parseYaml({ file, display: file, text });
+  if (parsed.ok && !parsed.diagnostics.some((d) => d.severity === "error")) return plainValue(parsed.value.root);
+  throw new FixtureError(parsed.diagnostics.map((d) => `${file}:${d.place?.line ?? 1}:${d.place?.column ?? 1}: ${d.message}`).join("\n"));
+}
