@@ -1,0 +1,74 @@
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AmpEnvelope } from "../amp/types.ts";
+import { compileGlob } from "../base/glob.ts";
+import { isObject, own } from "../base/json.ts";
+import { listEvents } from "./inbox-folder.ts";
+import { inboxFolders } from "./inbox-names.ts";
+import { readEvent } from "./inbox-reader.ts";
+
+/** Which events to show; all that are given must fit. */
+export interface EventFilter {
+  /** Glob over `source.app`. */
+  readonly app?: string | undefined;
+  /** Glob over `payload.type`. */
+  readonly type?: string | undefined;
+  readonly session?: string | undefined;
+  /** Only events at or after this moment, milliseconds since 1970. */
+  readonly sinceMs?: number | undefined;
+}
+
+export interface TailOptions {
+  readonly filter?: EventFilter;
+  /** Whether to go on as new events come, until the signal; else it ends after what is there. */
+  readonly follow: boolean;
+  readonly signal: AbortSignal;
+  readonly onEnvelope: (envelope: AmpEnvelope) => void;
+  readonly pollMs?: number;
+}
+
+const MAX_BYTES = 8 * 1024 * 1024;
+const REMEMBERED = 200_000;
+
+/** Makes the test of a filter. */
+export function eventFilter(filter: EventFilter = {}): (envelope: AmpEnvelope) => boolean {
+  const app = filter.app === undefined ? null : compileGlob(filter.app);
+  const type = filter.type === undefined ? null : compileGlob(filter.type);
+  return ({ header, payload }) =>
+    (app === null || app.matches(header.source.app)) &&
+    (type === null || type.matches(payload.type)) &&
+    (filter.session === undefined || payload.session_id === filter.session) &&
+    (filter.sinceMs === undefined || Date.parse(header.timestamp) >= filter.sinceMs);
+}
+
+/**
+ * Shows the events of an inbox folder without taking any: what lies in `done/`, `dead/`, `processing/` and `pending/`, oldest first, each once,
+ * and with `follow` what comes after. Files of the flat form and files that are no events are passed over.
+ */
+export async function tailInbox(dir: string, options: TailOptions): Promise<void> {
+  const { done, dead, processing, pending } = inboxFolders(dir);
+  const wanted = eventFilter(options.filter);
+  const shown = new Set<string>();
+  const read = async (folders: readonly string[]): Promise<AmpEnvelope[]> => {
+    const envelopes: AmpEnvelope[] = [];
+    for (const folder of folders) {
+      for (const name of await listEvents(folder)) {
+        if (options.signal.aborted) return [];
+        if (shown.has(name)) continue;
+        const reading = await readEvent(path.join(folder, name), MAX_BYTES).catch(() => null);
+        if (reading === null) continue; // A reader took it; it turns up in the next folder.
+        shown.add(name);
+        if (reading.ok && isObject(own(reading.event, "header"))) envelopes.push(reading.event as unknown as AmpEnvelope);
+      }
+    }
+    return envelopes.sort((a, b) => (a.header.timestamp < b.header.timestamp ? -1 : 1));
+  };
+  let folders: readonly string[] = [done, dead, processing, pending];
+  while (!options.signal.aborted) {
+    for (const envelope of await read(folders)) if (wanted(envelope)) options.onEnvelope(envelope);
+    if (!options.follow) return;
+    folders = [pending, processing];
+    if (shown.size > REMEMBERED) for (const name of [...shown].slice(0, REMEMBERED / 2)) shown.delete(name);
+    await sleep(options.pollMs ?? 200, undefined, { signal: options.signal }).catch(() => {});
+  }
+}
