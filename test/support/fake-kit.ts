@@ -215,6 +215,7 @@ export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
       kit.subscriptions.add(uri);
     },
     unsubscribeResource: async (uri) => void kit.subscriptions.delete(uri),
+    setGatewayUrl: () => undefined,
     instructions: () => [],
     endSession: async (session, client) => void kit.endedSessions.push(`${client}/${session}`),
   };
