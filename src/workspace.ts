@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import path from "node:path";
 import type { Diagnostic } from "./base/diagnostics.ts";
 import { createMasker, type Masker } from "./base/masking.ts";
+import type { Config } from "./config/types.ts";
 import { findTopology, workspaceRoot } from "./files/read-set.ts";
 import { createPlanSource } from "./kit/plan-source.ts";
 import type { Plan } from "./plan/types.ts";
@@ -13,6 +14,8 @@ export interface Workspace {
   readonly root: string;
   /** Folder of run-time state. Known even when the files have errors, so that a running host is found. */
   readonly dataDir: string;
+  /** What the user wrote, checked; null when topology.yaml itself cannot be used. */
+  readonly config: Config | null;
   /** Null when topology, policies or signals have errors. */
   readonly plan: Plan | null;
   readonly diagnostics: readonly Diagnostic[];
@@ -42,11 +45,12 @@ export async function loadWorkspace(options: WorkspaceOptions): Promise<Workspac
   if (!found.ok) throw new NoWorkspaceError(found.reason);
   // Digests of secrets are compared within one plan only here, so any key does.
   const reading = await createPlanSource(found.file, options.env, randomBytes(32).toString("hex")).read(null);
-  if (reading.files.length === 0) throw new NoWorkspaceError(reading.diagnostics[0]?.message ?? `${found.file} cannot be read`);
+  if (reading.contents.size === 0) throw new NoWorkspaceError(reading.diagnostics[0]?.message ?? `${found.file} cannot be read`);
   return {
     topologyFile: found.file,
     root: workspaceRoot(found.file),
     dataDir: reading.plan?.dataDir ?? guessDataDir(found.file, [...reading.texts.values()][0] ?? ""),
+    config: reading.config,
     plan: reading.unitOk ? reading.plan : null,
     diagnostics: reading.diagnostics,
     texts: reading.texts,

@@ -1,4 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
+import { ExactNumber } from "./exact-json.ts";
+import { ExactNumber } from "./exact-json.ts";
 
 export type JsonPrimitive = string | number | boolean | null;
 export type Json = JsonPrimitive | Json[] | { [key: string]: Json };
@@ -38,6 +40,8 @@ function write(value: unknown, depth: number): string | undefined {
   if (value === null || typeof value === "string" || typeof value === "boolean") return JSON.stringify(value);
   if (typeof value === "number") return JSON.stringify(value);
   if (value === undefined) return undefined;
+  if (value instanceof ExactNumber) return value.digits;
+  if (value instanceof ExactNumber) return value.digits;
   if (Array.isArray(value)) return `[${value.map((item) => write(item, depth + 1) ?? "null").join(",")}]`;
   if (typeof value === "object") {
     const object = value as Record<string, unknown>;
@@ -72,4 +76,27 @@ export function deepFreeze<T>(value: T): T {
 /** UTF-8 length of a text in bytes. */
 export function byteLength(text: string): number {
   return Buffer.byteLength(text, "utf8");
+}
+
+/** Whether the JSON form of a value is surely larger than `limit` bytes; stops as soon as it knows. Counts text, keys and a little per value. */
+export function isLargerThan(value: unknown, limit: number): boolean {
+  let size = 0;
+  const visit = (item: unknown): boolean => {
+    if (typeof item === "string") size += item.length > limit - size ? byteLength(item) : textBytes(item);
+    else size += 4;
+    if (size > limit) return true;
+    if (Array.isArray(item)) return item.some(visit);
+    if (!isObject(item)) return false;
+    for (const key of Object.keys(item)) {
+      size += key.length + 4;
+      if (size > limit || visit(item[key])) return true;
+    }
+    return size > limit;
+  };
+  return visit(value);
+}
+
+/** Bytes of a text: exact for long ones, where it matters; characters for short ones, where it is cheap. */
+function textBytes(text: string): number {
+  return text.length < 256 ? text.length : byteLength(text);
 }

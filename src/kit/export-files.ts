@@ -16,6 +16,8 @@ export interface ExportFiles {
   /** Writes what changed; one write at a time, the newest content wins. Never rejects: a fault is logged and tried again at the next change. */
   update(exports: readonly ExportPlan[], make: (entry: ExportPlan) => ExportedTools): Promise<void>;
   state(): readonly ExportState[];
+  /** Resolves when no write is under way. */
+  settled(): Promise<void>;
 }
 
 /** Makes the writer. `onWrite` hears of every file before it is written, so that a watcher can tell its own writes. */
@@ -50,5 +52,6 @@ export function createExportFiles(log: Logger, onWrite: (file: string, text: str
       return chain;
     },
     state: () => states,
+    settled: () => chain,
   };
 }

@@ -1,13 +1,15 @@
 import { readFileSync } from "node:fs";
 import { sortDiagnostics, type Diagnostic } from "../base/diagnostics.ts";
-import { createLoader, discoverPatterns } from "../config/load.ts";
-import { readFileSet } from "../files/read-set.ts";
+import { createLoader, discoverPatterns, type DiscoveredPatterns } from "../config/load.ts";
+import { readFileSet, type FilePattern } from "../files/read-set.ts";
 import { compilePlan } from "../plan/compile.ts";
 import type { Plan } from "../plan/types.ts";
-import type { FileSet } from "../config/types.ts";
+import type { Config, FileSet } from "../config/types.ts";
 
 /** One look at the workspace's files. */
 export interface PlanReading {
+  /** What the user wrote, checked; null when topology.yaml itself cannot be used. */
+  readonly config: Config | null;
   /** Null when topology.yaml itself cannot be used. */
   readonly plan: Plan | null;
   /** Whether topology, policies and signals are free of errors. */
@@ -15,8 +17,10 @@ export interface PlanReading {
   readonly diagnostics: readonly Diagnostic[];
   /** Text of every file read, by the name that findings give it. */
   readonly texts: ReadonlyMap<string, string>;
-  /** Absolute paths of the files read. */
-  readonly files: readonly string[];
+  /** What was read, by absolute path; files behind `${file:…}` are not among them. */
+  readonly contents: ReadonlyMap<string, string>;
+  /** What the plan was made of: files by name (also those behind `${file:…}`), and patterns that may name more. Absolute. */
+  readonly made: { readonly files: readonly string[]; readonly patterns: readonly string[] };
   readonly secrets: readonly string[];
 }
 
@@ -31,15 +35,27 @@ export function createPlanSource(topologyFile: string, env: NodeJS.ProcessEnv, s
   const loader = createLoader();
   return {
     async read(lastGood) {
-      const set = await readFileSet(topologyFile, discoverPatterns);
+      const secretFiles = new Set<string>();
+      const readSecretFile = (file: string): string => {
+        secretFiles.add(file);
+        return readFileSync(file, "utf8");
+      };
+      const context = { env, readSecretFile };
+      let patterns: FilePattern[] = [];
+      const set = await readFileSet(topologyFile, (topology) => (patterns = filePatterns(discoverPatterns(topology, context))));
       if ("error" in set) return unreadable(topologyFile, set.error);
-      const loaded = loader.load(set, { env, readSecretFile: (file) => readFileSync(file, "utf8") });
+      const loaded = loader.load(set, context);
       const sources = sourcesOf(set);
-      const base = { texts: new Map(sources.map((s) => [s.display, s.text])), files: sources.map((s) => s.file) };
-      if (!loaded.config) return { ...base, plan: null, unitOk: false, diagnostics: loaded.diagnostics, secrets: [] };
+      const base = {
+        texts: new Map(sources.map((s) => [s.display, s.text])),
+        contents: new Map(sources.map((s) => [s.file, s.text])),
+        made: { files: [topologyFile, ...secretFiles], patterns: patterns.map((p) => p.pattern) },
+      };
+      if (!loaded.config) return { ...base, config: null, plan: null, unitOk: false, diagnostics: loaded.diagnostics, secrets: [] };
       const compiled = compilePlan(loaded.config, { secretKey, lastGood });
       return {
         ...base,
+        config: loaded.config,
         plan: compiled.plan,
         unitOk: loaded.unitOk && compiled.unitOk,
         diagnostics: sortDiagnostics([...loaded.diagnostics, ...compiled.diagnostics]),
@@ -55,5 +71,13 @@ function sourcesOf(set: FileSet): FileSet["topology"][] {
 
 function unreadable(file: string, reason: string): PlanReading {
   const finding: Diagnostic = { code: "unreadable-file", severity: "error", message: reason, place: null, help: [`looked for ${file}`] };
-  return { plan: null, unitOk: false, diagnostics: [finding], texts: new Map(), files: [], secrets: [] };
+  return { config: null, plan: null, unitOk: false, diagnostics: [finding], texts: new Map(), contents: new Map(), made: { files: [file], patterns: [] }, secrets: [] };
+}
+
+function filePatterns(found: DiscoveredPatterns): FilePattern[] {
+  return [
+    ...found.manifests.map((m) => ({ ...m, role: "manifest" as const })),
+    ...found.policies.map((p) => ({ ...p, role: "policy" as const, trusted: false })),
+    ...found.signals.map((s) => ({ ...s, role: "signals" as const, trusted: false })),
+  ];
 }

@@ -17,6 +17,8 @@ import type { AppPlan, GatewayPlan, InboxPlan, Plan } from "./types.ts";
 export interface CompileOptions {
   /** Keys the digests of values that may be secret; the same key gives comparable digests. */
   readonly secretKey: string;
+  /** The running plan: an app whose manifest is broken now keeps the version that it has there (contracts 3). */
+  readonly lastGood?: Plan | null;
 }
 
 /** A plan with the findings of the compile. `unitOk`: policies and signals have no errors. */
@@ -37,7 +39,7 @@ export function compilePlan(config: Config, options: CompileOptions): CompileRes
   const parked = new Map<string, ParkedApp>();
   for (const app of config.apps) {
     if (app.kind === "app") apps.set(app.package, deepFreeze(compileApp(app, defaults, options.secretKey)));
-    else parked.set(app.package, app);
+    else park(app, options.lastGood ?? null, apps, parked);
   }
   const settings = settingsOf(topology, path.dirname(file));
   const digests = {
@@ -60,6 +62,13 @@ export function compilePlan(config: Config, options: CompileOptions): CompileRes
   });
   const unit = [...policy.diagnostics, ...signals.diagnostics];
   return { plan, unitOk: !unit.some((d) => d.severity === "error"), diagnostics: sortDiagnostics([...unit, ...crossCheck(config, plan)]) };
+}
+
+/** Parks an app; a failed one that runs keeps its last good plan. A broken file may have lost its package, so its path counts too. */
+function park(app: ParkedApp, lastGood: Plan | null, apps: Map<string, AppPlan>, parked: Map<string, ParkedApp>): void {
+  const running = app.state === "failed" ? (lastGood?.apps.get(app.package) ?? [...(lastGood?.apps.values() ?? [])].find((a) => a.source === app.display)) : undefined;
+  if (running && !apps.has(running.package)) apps.set(running.package, running);
+  parked.set(running?.package ?? app.package, app);
 }
 
 type Settings = Omit<Plan, "digest" | "root" | "topologyFile" | "apps" | "parked" | "policy" | "signals" | "secrets" | "digests">;

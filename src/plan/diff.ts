@@ -39,6 +39,7 @@ function parkedChanges(before: Plan | null, after: Plan): string[] {
   }).sort();
 }
 
-function changedKeys(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): string[] {
+/** Keys whose digests differ, sorted. */
+export function changedKeys(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): string[] {
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].filter((key) => a[key] !== b[key]).sort();
 }

@@ -106,6 +106,7 @@ export interface Plan {
   readonly dataDir: string;
   /** Sorted by package. */
   readonly apps: ReadonlyMap<string, AppPlan>;
+  /** Apps that cannot run as written. One that stands in `apps` too runs on with its last good version. */
   readonly parked: ReadonlyMap<string, ParkedApp>;
   readonly policy: PolicyRules;
   readonly signals: SignalRules;

@@ -31,6 +31,8 @@ export class AppRunner {
   #lastListing: AppListing | null = null;
   #attempts = 0;
   #restarts = 0;
+  /** Start attempts that are over. */
+  #finished = 0;
   #starts = 0;
   #nextAttempt: number | null = null;
   #forced = false;
@@ -101,12 +103,15 @@ export class AppRunner {
     this.#nudge();
   }
 
-  /** A person's restart: always tried, whatever the state. */
-  restart(): void {
+  /** A person's restart: always tried, whatever the state. Resolves when the attempt is over, however it went. */
+  async restart(): Promise<void> {
+    const before = this.#finished;
     this.#forced = true;
     this.#attempts = 0;
     this.#hopeless = null;
     this.#nudge();
+    const limit = AbortSignal.timeout(this.#plan.startTimeoutMs + this.#plan.drainTimeoutMs);
+    while (this.#finished === before && this.#wanted && !limit.aborted) await this.#changes.next(limit, "the restart takes long").catch(() => undefined);
   }
 
   /** Reads the catalogue again. */
@@ -203,10 +208,12 @@ export class AppRunner {
         return;
       }
       this.#hopeless = null;
+      this.#finished += 1;
       this.#swapIn(generation, overlap ? old : null);
     } catch (error) {
       this.#starting = null;
       if (!this.#wanted || abort.signal.aborted) return;
+      this.#finished += 1;
       await this.#startFailed(plan, error, old);
     }
   }

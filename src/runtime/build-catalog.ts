@@ -5,6 +5,7 @@ import type { PolicyRules } from "../policy/rules.ts";
 import type { Subject } from "../policy/types.ts";
 import { createCatalog } from "../tools/catalog.ts";
 import { shortNames } from "../tools/names.ts";
+import { ownToolName } from "../tools/own-name.ts";
 import { pinOf } from "../tools/pins.ts";
 import type { AppListing, Catalog, Tool, ToolDefinition, ToolState } from "../tools/types.ts";
 
@@ -15,8 +16,8 @@ export interface CatalogApp {
   readonly up: boolean;
 }
 
-/** Whether a person (or first use) accepted an item as it is now; the reason says what is missing. */
-export type PinCheck = (app: string, tool: string, pin: string) => { readonly accepted: boolean; readonly reason: string | null };
+/** Whether a person (or first use) accepted a tool as it is now; the reason says what is missing, or what to look at. */
+export type PinCheck = (app: string, tool: string) => { readonly accepted: boolean; readonly reason: string | null };
 
 /** What is known of a tool before policy and pins looked at it. */
 interface Named {
@@ -39,13 +40,8 @@ export function buildCatalog(apps: readonly CatalogApp[], policy: PolicyRules, p
   return createCatalog(tools);
 }
 
-/** The server's own name of a tool: what it listed, with a leading `{package}.` taken off (contracts 4). */
-export function ownName(app: string, listed: string): string {
-  return listed.startsWith(`${app}.`) && listed.length > app.length + 1 ? listed.slice(app.length + 1) : listed;
-}
-
 function nameTool(app: CatalogApp, definition: ToolDefinition): Named {
-  const tool = ownName(app.plan.package, definition.name);
+  const tool = ownToolName(app.plan.package, definition.name);
   const renamed = ownProperty(app.plan.rename, tool);
   return { app, definition, tool, full: `${app.plan.package}.${typeof renamed === "string" ? renamed : tool}` };
 }
@@ -62,7 +58,7 @@ function toTool(item: Named, short: string, twice: boolean, policy: PolicyRules,
     if (plan.include !== null && !plan.include.some((g) => g.matches(item.tool))) return { state: "excluded", reason: "not in tools.include" };
     const out = plan.exclude.find((g) => g.matches(item.tool));
     if (out) return { state: "excluded", reason: `excluded by tools.exclude "${out.source}"` };
-    const accepted = pins(plan.package, item.tool, pin);
+    const accepted = pins(plan.package, item.tool);
     if (!accepted.accepted) return { state: "quarantined", reason: accepted.reason };
     if (decision.action === "deny") return { state: "denied", reason: decision.reason };
     if (!up) return { state: "unavailable", reason: "the app is down for a moment" };

@@ -1,0 +1,24 @@
+import { KitError } from "../base/errors.ts";
+import type { JsonObject } from "../base/json.ts";
+import { decide } from "../policy/decide.ts";
+import type { Decision } from "../policy/types.ts";
+import type { Snapshot } from "../runtime/snapshot.ts";
+import type { Target } from "./targets.ts";
+
+/** What is known of the caller when a call is judged. */
+export interface Caller {
+  readonly client: string;
+  readonly session: string;
+}
+
+/**
+ * Judges one call on one snapshot: policy on the canonical arguments, then data flow. Throws POLICY_DENIED or DATA_FLOW_DENIED;
+ * gives a decision that allows or asks. The same function judges again right before the call runs.
+ */
+export function admit(snapshot: Snapshot, target: Target, args: JsonObject, caller: Caller, marked: boolean): Decision {
+  const decision = decide(snapshot.plan.policy, target.subject, { client: caller.client, args }, marked);
+  if (decision.action !== "deny") return decision;
+  throw new KitError(decision.dataFlow ? "DATA_FLOW_DENIED" : "POLICY_DENIED", `${target.full} is denied: ${decision.reason}`, {
+    details: { risk: decision.risk, ...(decision.rule === null ? {} : { rule: decision.rule.id, file: decision.rule.file, line: decision.rule.line }) },
+  });
+}

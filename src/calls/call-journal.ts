@@ -1,0 +1,108 @@
+import { toolReceipt } from "../amp/receipts.ts";
+import type { Signal } from "../amp/types.ts";
+import { KitError, messageOf } from "../base/errors.ts";
+import type { Logger } from "../runtime/ports.ts";
+import type { Risk } from "../tools/types.ts";
+import type { Audit, AuditEvent } from "./audit.ts";
+import type { Granted, OperationOptions, Performed } from "./operation.ts";
+
+/** Writes down what happens to calls: the audit log, the receipt in the inbox, and a record for metrics. */
+export interface CallJournal {
+  /** Before the call is sent. For high and critical risk it resolves when the record is on the disk, and throws INTERNAL when it cannot be written: then the call must not be sent. */
+  sending(callId: string, granted: Granted, options: OperationOptions): Promise<void>;
+  /** After the call ended, however it did. */
+  ended(performed: Performed, options: OperationOptions): void;
+}
+
+/** What a call journal writes to. */
+export interface CallJournalDeps {
+  readonly audit: Audit;
+  readonly emit: (signal: Signal) => Promise<void>;
+  readonly onEnd: (performed: Performed, options: OperationOptions) => void;
+  readonly log: Logger;
+}
+
+/** Makes a call journal. */
+export function createCallJournal(deps: CallJournalDeps): CallJournal {
+  const note = (event: AuditEvent): void => {
+    deps.audit.append(event, false).catch((error: unknown) => deps.log.error({ error: messageOf(error) }, "the audit log cannot be written"));
+  };
+  return {
+    async sending(callId, { operation, decision, args, approvalId, snapshot }, options) {
+      const { target } = operation;
+      const event: AuditEvent = {
+        event: "call.sent",
+        call_id: callId,
+        kind: target.kind,
+        app: target.app,
+        name: target.name,
+        client: options.client,
+        session: options.session,
+        turn: options.turn,
+        risk: decision.risk,
+        decision: decision.action,
+        rule: decision.rule?.id,
+        approval_id: approvalId,
+        pin: target.pin,
+        policy: snapshot.plan.digests.policy,
+        revision: snapshot.revision,
+        arguments: decision.audit === "full" ? args : undefined,
+      };
+      if (!isGrave(decision.risk)) return note(event);
+      try {
+        await deps.audit.append(event, true);
+      } catch (error) {
+        throw new KitError("INTERNAL", `${target.full} was not sent: its audit record cannot be written (${messageOf(error)})`, { cause: error, retryable: true });
+      }
+    },
+    ended(performed, options) {
+      const { target, decision, error } = performed;
+      note({
+        event: performed.answer === null && !wasSent(performed) ? "call.refused" : "call.done",
+        call_id: performed.callId,
+        kind: target?.kind,
+        app: target?.app,
+        name: target?.name,
+        client: options.client,
+        session: options.session,
+        risk: decision?.risk,
+        decision: decision?.action,
+        rule: decision?.rule?.id,
+        outcome: performed.outcome,
+        error_code: error?.error_code,
+        message: error?.source === "kit" ? error.message : undefined,
+        duration_ms: Math.round(performed.durationMs),
+        approval_id: performed.approvalId ?? undefined,
+      });
+      deps.onEnd(performed, options);
+      if (target?.kind !== "tool") return;
+      void deps.emit(
+        toolReceipt(
+          { app: target.app, instance: target.plan.instance },
+          {
+            tool: target.name,
+            callId: performed.callId,
+            client: options.client,
+            session: options.session,
+            turn: options.turn,
+            outcome: performed.outcome,
+            durationMs: performed.durationMs,
+            risk: decision?.risk ?? null,
+            error,
+            approvalId: performed.approvalId ?? undefined,
+            auditId: performed.callId,
+          },
+        ),
+      );
+    },
+  };
+}
+
+function isGrave(risk: Risk): boolean {
+  return risk === "high" || risk === "critical";
+}
+
+/** Whether a failed call had left the host. */
+function wasSent(performed: Performed): boolean {
+  return performed.outcome === "unknown" || performed.error?.source === "app";
+}

@@ -1,0 +1,154 @@
+import type { Clock } from "../base/clock.ts";
+import { KitError } from "../base/errors.ts";
+import type { JsonObject } from "../base/json.ts";
+import { isSource, sourceName } from "../policy/flow.ts";
+import type { Decision, LimitRef } from "../policy/types.ts";
+import type { LeaseRequest } from "../runtime/bring-up.ts";
+import type { Lease } from "../runtime/generation.ts";
+import type { Snapshot } from "../runtime/snapshot.ts";
+import { admit } from "./admit.ts";
+import { askPerson } from "./ask-person.ts";
+import type { Approvals } from "./approvals.ts";
+import type { CallJournal } from "./call-journal.ts";
+import type { Limits } from "./limits.ts";
+import type { Sessions } from "./sessions.ts";
+import type { Target } from "./targets.ts";
+import { toKitError } from "./tool-result.ts";
+import type { Answer, Granted, Operation, OperationOptions, Performed } from "./operation.ts";
+import { joinSignals } from "./join-signals.ts";
+import type { Turns } from "./turns.ts";
+
+/** What the one way of a call works with. */
+export interface CallDeps {
+  readonly snapshot: () => Snapshot;
+  readonly lease: (app: string, request: LeaseRequest) => Promise<Lease>;
+  readonly approvals: Approvals;
+  readonly sessions: Sessions;
+  readonly limits: Limits;
+  readonly journal: CallJournal;
+  readonly turns: Turns;
+  readonly clock: Clock;
+  readonly newId: () => string;
+}
+
+/** What has been learned so far, for the report of a call that fails half-way. */
+interface Learned {
+  target: Target | null;
+  args: JsonObject | null;
+  decision: Decision | null;
+  approvalId: string | null;
+  answer: Answer | null;
+}
+
+/**
+ * The one way a call runs, whatever the door (contracts 6): find → pin → arguments → policy → data flow → limits → approval → the
+ * same again → audit → send → size → marks → audit → receipt. Never throws: every fault is part of the report.
+ */
+export async function perform(deps: CallDeps, find: (snapshot: Snapshot) => Operation, options: OperationOptions): Promise<Performed> {
+  const callId = deps.newId();
+  const started = deps.clock.monotonic();
+  const learned: Learned = { target: null, args: null, decision: null, approvalId: null, answer: null };
+  let fault: KitError | null = null;
+  try {
+    learned.answer = await run(deps, find, options, callId, learned);
+  } catch (error) {
+    fault = toKitError(error, learned.target ?? { full: "the call", app: "the app" }, false);
+  }
+  const error = fault?.toBody() ?? learned.answer?.error ?? null;
+  const performed: Performed = {
+    callId,
+    outcome: fault?.outcome ?? (error === null ? "succeeded" : "failed"),
+    answer: learned.answer,
+    error,
+    durationMs: deps.clock.monotonic() - started,
+    target: learned.target,
+    args: learned.args,
+    decision: learned.decision,
+    approvalId: learned.approvalId,
+  };
+  deps.journal.ended(performed, options);
+  return performed;
+}
+
+async function run(deps: CallDeps, find: (snapshot: Snapshot) => Operation, options: OperationOptions, callId: string, learned: Learned): Promise<Answer> {
+  const judge = (): Granted => {
+    const snapshot = deps.snapshot();
+    const operation = find(snapshot);
+    learned.target = operation.target;
+    learned.args = operation.args;
+    const decision = admit(snapshot, operation.target, operation.args, options, deps.sessions.isMarked(options.client, options.session));
+    learned.decision = decision;
+    return { snapshot, operation, decision, args: operation.args };
+  };
+  const turn = deps.turns.signal(options.client, options.session, options.turn);
+  const joined = joinSignals([options.signal, turn]);
+  let release: (() => void) | undefined;
+  try {
+    if (joined.signal.aborted) throw new KitError("CANCELLED", turn?.aborted ? "the turn has ended" : "the call was cancelled before it began", { outcome: "failed" });
+    let granted = judge();
+    release = acquire(deps.limits, granted.decision, options.approvalId);
+    if (granted.decision.action === "ask") {
+      granted = await askPerson(deps.approvals, granted, judge, options, joined.signal);
+      learned.approvalId = granted.approvalId ?? null;
+    }
+    return await send(deps, granted, options, callId, joined.signal);
+  } finally {
+    release?.();
+    joined.release();
+  }
+}
+
+/** Counts the call. One that comes back with an approval was counted when it asked; only its share of running calls counts again. */
+function acquire(limits: Limits, decision: Decision, approvalId: string | undefined): () => void {
+  const counted = approvalId !== undefined && decision.action === "ask";
+  const wanted: LimitRef[] = counted ? decision.limits.map((l) => ({ ...l, rate: null })) : [...decision.limits];
+  const result = limits.acquire(wanted);
+  if (result.ok) return () => result.release();
+  throw new KitError("RATE_LIMITED", result.reason, { details: { rule: result.limit.rule, ...(result.retryAfterMs === null ? {} : { retry_after_ms: result.retryAfterMs }) } });
+}
+
+async function send(deps: CallDeps, granted: Granted, options: OperationOptions, callId: string, signal: AbortSignal): Promise<Answer> {
+  const { operation, decision, args } = granted;
+  const { target } = operation;
+  const { plan } = target;
+  await deps.journal.sending(callId, granted, options);
+  const timeoutMs = decision.timeoutMs ?? plan.callTimeoutMs;
+  const lease = await leaseWithin(deps, target, options, timeoutMs, signal);
+  const joined = joinSignals([signal, lease.signal]);
+  const source = isSource(granted.snapshot.plan.policy.flow, { app: target.app, name: target.name, trust: plan.trust });
+  try {
+    const raw = await operation.send(lease.connection, args, {
+      timeoutMs,
+      maxTotalMs: decision.timeoutMs ?? plan.maxTotalTimeoutMs,
+      signal: joined.signal,
+      ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+      ...(options.meta === undefined ? {} : { meta: options.meta }),
+    });
+    return operation.read(raw);
+  } catch (error) {
+    throw toKitError(error, target, lease.signal.aborted);
+  } finally {
+    joined.release();
+    lease.release();
+    // Whatever a source said, error texts too, marks the session before a byte of it leaves.
+    if (source) await deps.sessions.mark(options.client, options.session, sourceName(target), granted.snapshot.plan.policy.flow.expiresMs);
+  }
+}
+
+/** Waits for the app no longer than the call itself may take. */
+async function leaseWithin(deps: CallDeps, target: Target, options: OperationOptions, timeoutMs: number, signal: AbortSignal): Promise<Lease> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), timeoutMs);
+  const joined = joinSignals([signal, late.signal]);
+  try {
+    const scope = target.plan.isolation === "session" ? JSON.stringify([options.client, options.session]) : "shared";
+    return await deps.lease(target.app, { scope, handler: options.onServerRequest, capabilities: options.clientCapabilities, signal: joined.signal });
+  } catch (error) {
+    if (signal.aborted) throw new KitError("CANCELLED", `${target.full} was cancelled before it was sent`, { outcome: "failed", cause: error });
+    const fault = toKitError(error, target, false);
+    throw new KitError("APP_UNAVAILABLE", fault.message, { cause: error, outcome: "failed" });
+  } finally {
+    clearTimeout(timer);
+    joined.release();
+  }
+}

@@ -1,0 +1,59 @@
+import type { ErrorBody, Outcome } from "../base/errors.ts";
+import type { JsonObject } from "../base/json.ts";
+import type { Decision } from "../policy/types.ts";
+import type { ServerRequestHandler } from "../runtime/generation.ts";
+import type { Connection, Progress, RequestOptions } from "../runtime/ports.ts";
+import type { Snapshot } from "../runtime/snapshot.ts";
+import type { Caller } from "./admit.ts";
+import type { Target } from "./targets.ts";
+
+/** An operation found in one snapshot: a tool call, a resource read or a prompt. Finding it throws a KitError. */
+export interface Operation {
+  readonly target: Target;
+  /** Canonical arguments, checked against the tool's own schema. */
+  readonly args: JsonObject;
+  send(connection: Connection, args: JsonObject, options: RequestOptions): Promise<JsonObject>;
+  /** Looks at the raw answer; throws a KitError when it cannot be taken. */
+  read(raw: JsonObject): Answer;
+}
+
+/** An answer of an app that was looked at. */
+export interface Answer {
+  readonly result: JsonObject;
+  readonly error: ErrorBody | null;
+  readonly notes: readonly string[];
+}
+
+/** What a caller may say with an operation. */
+export interface OperationOptions extends Caller {
+  readonly turn?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly approvalId?: string | undefined;
+  readonly waitMs?: number | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  readonly onServerRequest?: ServerRequestHandler | undefined;
+  readonly clientCapabilities?: JsonObject | undefined;
+  readonly meta?: JsonObject | undefined;
+}
+
+/** Everything that is known of an operation after it ended. */
+export interface Performed {
+  readonly callId: string;
+  readonly outcome: Outcome;
+  readonly answer: Answer | null;
+  readonly error: ErrorBody | null;
+  readonly durationMs: number;
+  readonly target: Target | null;
+  readonly args: JsonObject | null;
+  readonly decision: Decision | null;
+  readonly approvalId: string | null;
+}
+
+/** A call that may run: the operation, the decision that lets it, and the arguments that must be sent. */
+export interface Granted {
+  readonly snapshot: Snapshot;
+  readonly operation: Operation;
+  readonly decision: Decision;
+  readonly args: JsonObject;
+  readonly approvalId?: string;
+}

@@ -1,0 +1,357 @@
+import { createMasker } from "./base/masking.ts";
+import { messageOf } from "./base/errors.ts";
+import type { Json, JsonObject } from "./base/json.ts";
+import { approvalRow } from "./calls/approval-view.ts";
+import { perform } from "./calls/execute.ts";
+import type { OperationOptions, Performed } from "./calls/operation.ts";
+import { findResource, namedPrompts } from "./calls/targets.ts";
+import { KitError } from "./base/errors.ts";
+import type { ApprovalRow, AppStatus, CallOptions, CallResult, Kit, KitEvents, KitStatus, Logger, ReadResult, ReloadResult } from "./kit-api.ts";
+import { Emitter } from "./kit/emitter.ts";
+import { explainTool, toolRowsOf } from "./kit/explain.ts";
+import { createExportFiles, type ExportFiles } from "./kit/export-files.ts";
+import { exportSnapshot, toExportTool } from "./kit/export-tools.ts";
+import { promptOperation, resourceOperation, toolOperation } from "./kit/operations.ts";
+import { openParts, type Parts } from "./kit/parts.ts";
+import { describePlan } from "./kit/plan-report.ts";
+import { createReloader, type Reloader } from "./kit/reloader.ts";
+import { hostSignal, resourceSignal } from "./kit/runtime-signals.ts";
+import { silentLogger } from "./kit/silent-logger.ts";
+import { appStatus, statusOf } from "./kit/status.ts";
+import { runToolCalls } from "./kit/tool-calls.ts";
+import { followWorkspace, type WorkspaceFollower } from "./kit/follow-workspace.ts";
+import { exportTool } from "./llm/export.ts";
+import { diffPlans } from "./plan/diff.ts";
+import type { Plan } from "./plan/types.ts";
+import type { Snapshot } from "./runtime/snapshot.ts";
+
+export { ConfigError } from "./kit/config-error.ts";
+
+/** How a kit is made. */
+export interface KitOptions {
+  /** Path of topology.yaml. */
+  readonly topology: string;
+  /** Environment for `${NAME}` and for the children's safe basics; default `process.env`. */
+  readonly env?: NodeJS.ProcessEnv;
+  readonly log?: Logger;
+  /** Whether edits of the files are watched and applied as the topology's `reload` says; default true. */
+  readonly watch?: boolean;
+}
+
+/** Makes a host for one topology. Nothing is read or started before `start()`. */
+export function createKit(options: KitOptions): Kit {
+  return new HostedKit(options);
+}
+
+/** The composition root: the only place that knows everyone. */
+class HostedKit implements Kit {
+  readonly #options: KitOptions;
+  readonly #log: Logger;
+  readonly #masker = createMasker();
+  readonly #events: Emitter<KitEvents>;
+  readonly #reloader: Reloader;
+  readonly #exports: ExportFiles;
+  readonly #startedAt = new Date();
+  #parts: Parts | null = null;
+  #follower: WorkspaceFollower | null = null;
+  #state: KitStatus["state"] = "starting";
+  #gatewayUrl: string | null = null;
+  #closing: Promise<void> | null = null;
+
+  constructor(options: KitOptions) {
+    this.#options = options;
+    this.#log = options.log ?? silentLogger;
+    this.#events = new Emitter<KitEvents>((error) => this.#log.error({ error: messageOf(error) }, "a listener failed"));
+    this.#exports = createExportFiles(this.#log, (file, text) => this.#follower?.ignoreOwnWrite(file, text));
+    this.#reloader = createReloader(options.topology, options.env ?? process.env, this.#masker, () => ({
+      apply: (plan, changes, revision) => this.#apply(plan, changes, revision),
+      onResult: (result, reading) => {
+        this.#follower?.update(reading);
+        this.#tellReload(result);
+      },
+    }));
+  }
+
+  async start(): Promise<void> {
+    if (this.#parts) throw new Error("the kit has been started already");
+    const { plan, reading } = await this.#reloader.first();
+    const parts = await openParts({ plan, env: this.#options.env ?? process.env, masker: this.#masker, log: this.#log, events: this.#events, onCatalog: () => this.#writeExports() });
+    this.#parts = parts;
+    const reaped = await parts.connector.reapOrphans();
+    if (reaped > 0) this.#log.warn({ processes: reaped }, "ended processes that an earlier host left behind");
+    await this.#reloadPins(parts);
+    parts.runtime.apply(plan, diffPlans(null, plan), this.#reloader.revision());
+    this.#state = "running";
+    if (this.#options.watch ?? true) {
+      this.#follower = followWorkspace(plan, reading, () => this.reload(), this.#log);
+    }
+  }
+
+  close(options: { readonly force?: boolean } = {}): Promise<void> {
+    if (options.force) this.#parts?.connector.killAll();
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#state = "stopping";
+    await this.#follower?.close();
+    const parts = this.#parts;
+    if (parts) {
+      await parts.runtime.stop(0);
+      await parts.ingest.settled();
+      await this.#exports.settled();
+      await parts.inboxes.close();
+      await parts.stores.close();
+    }
+    this.#state = "stopped";
+  }
+
+  setGatewayUrl(url: string | null): void {
+    this.#gatewayUrl = url;
+  }
+
+  status(): KitStatus {
+    const parts = this.#running();
+    return statusOf(parts.runtime.snapshot, {
+      state: this.#state,
+      startedAt: this.#startedAt,
+      gatewayUrl: this.#gatewayUrl,
+      inbox: parts.inboxes.stats(),
+      exports: this.#exports.state(),
+      config: this.#reloader.state(),
+      pendingApprovals: parts.stores.approvals.list().length,
+    });
+  }
+
+  catalog(): Snapshot["catalog"] {
+    return this.#snapshot().catalog;
+  }
+
+  toolRows(): ReturnType<Kit["toolRows"]> {
+    const snapshot = this.#snapshot();
+    return toolRowsOf(snapshot, (tool) => exportTool(toExportTool(tool, snapshot), tool.short, "mcp").report.tokens);
+  }
+
+  tools(format: Parameters<Kit["tools"]>[0], options: Parameters<Kit["tools"]>[1] = {}): ReturnType<Kit["tools"]> {
+    const { client, ...rest } = options;
+    return exportSnapshot(this.#snapshot(), format, client, rest);
+  }
+
+  async callTool(name: string, args: Json, options: CallOptions = {}): Promise<CallResult> {
+    return callResult(await perform(this.#running().calls, (snapshot) => toolOperation(snapshot, name, args), operationOptions(options)), this.#snapshot());
+  }
+
+  executeToolCalls(calls: readonly JsonObject[], options: CallOptions = {}): Promise<JsonObject[]> {
+    const parts = this.#running();
+    return runToolCalls(calls, options, {
+      snapshot: () => parts.runtime.snapshot,
+      call: async (find) => perform(parts.calls, find, operationOptions(options)),
+    });
+  }
+
+  endTurn(session: string, turn: string, client = "library"): void {
+    this.#running().calls.turns.end(client, session, turn);
+  }
+
+  listResources(): ReturnType<Kit["listResources"]> {
+    return this.#listed((listing) => listing.resources).map(({ app, item }) => ({ app, resource: item }));
+  }
+
+  listTemplates(): ReturnType<Kit["listTemplates"]> {
+    const { pins } = this.#running();
+    return this.#listed((listing) => listing.templates)
+      .filter(({ app, item }) => pins.check(app, "resource_template", item.uriTemplate).accepted)
+      .map(({ app, item }) => ({ app, template: item }));
+  }
+
+  listPrompts(): ReturnType<Kit["listPrompts"]> {
+    const { pins } = this.#running();
+    return namedPrompts(this.#snapshot()).filter((p) => pins.check(p.app, "prompt", p.name).accepted);
+  }
+
+  instructions(): { readonly app: string; readonly text: string }[] {
+    const { pins } = this.#running();
+    return [...this.#snapshot().apps.values()].flatMap((view) => {
+      const text = view.listing?.instructions ?? "";
+      return text !== "" && pins.check(view.package, "instructions", "").accepted ? [{ app: view.package, text }] : [];
+    });
+  }
+
+  async readResource(uri: string, options: CallOptions & { readonly app?: string } = {}): Promise<ReadResult> {
+    const parts = this.#running();
+    const done = await perform(parts.calls, (snapshot) => resourceOperation(snapshot, uri, options.app), operationOptions(options));
+    if (done.target && done.answer && this.#snapshot().plan.inbox.resources === "all") void parts.ingest.emit(resourceSignal(done.target.plan, "resources/read", uri, done.answer.result));
+    return readResult(done);
+  }
+
+  async getPrompt(name: string, args: Readonly<Record<string, string>>, options: CallOptions = {}): Promise<ReadResult> {
+    const { calls, pins } = this.#running();
+    return readResult(await perform(calls, (snapshot) => promptOperation(snapshot, name, args, pins), operationOptions(options)));
+  }
+
+  async subscribeResource(uri: string): Promise<void> {
+    const { resources, runtime } = this.#running();
+    const target = findResource(runtime.snapshot, uri);
+    await resources.subscribe(target.plan, uri, runtime.runner(target.app)?.connection ?? null);
+  }
+
+  async unsubscribeResource(uri: string): Promise<void> {
+    const { resources, runtime } = this.#running();
+    const target = findResource(runtime.snapshot, uri);
+    await resources.unsubscribe(target.plan, uri, runtime.runner(target.app)?.connection ?? null);
+  }
+
+  async endSession(session: string, client: string): Promise<void> {
+    this.#running().runtime.endSession(JSON.stringify([client, session]));
+  }
+
+  explain(name: string, options: Parameters<Kit["explain"]>[1] = {}): ReturnType<Kit["explain"]> {
+    const { pins, stores } = this.#running();
+    return explainTool(this.#snapshot(), name, options, pins, stores.sessions);
+  }
+
+  listApprovals(options: { readonly all?: boolean } = {}): ApprovalRow[] {
+    return this.#running().stores.approvals.list(options.all).map((approval) => approvalRow(approval, this.#masker));
+  }
+
+  async decideApproval(id: string, decision: "approve" | "deny", by: string, reason?: string): Promise<ApprovalRow> {
+    const { stores } = this.#running();
+    const decided = await stores.approvals.decide(id, decision, by, reason);
+    await stores.audit.append({ event: "approval.decided", approval_id: id, decision, by, reason, app: decided.app, name: decided.tool, client: decided.client, session: decided.session }, true);
+    return approvalRow(decided, this.#masker);
+  }
+
+  listSessions(): ReturnType<Kit["listSessions"]> {
+    return this.#running().stores.sessions.list().map((m) => ({ client: m.client, session: m.session, source: m.source, since: new Date(m.since).toISOString(), expires_at: new Date(m.expires_at).toISOString() }));
+  }
+
+  async clearSession(client: string, session: string): Promise<boolean> {
+    const { stores } = this.#running();
+    const cleared = await stores.sessions.clear(client, session);
+    if (cleared) await stores.audit.append({ event: "session.cleared", client, session }, true);
+    return cleared;
+  }
+
+  async restartApp(app: string): Promise<AppStatus> {
+    const { runtime } = this.#running();
+    const runner = runtime.runner(app);
+    if (!runner) throw new KitError("APP_UNAVAILABLE", `no app ${app} is running; see \`aurora-mcp apps list\``);
+    await runner.restart();
+    return appStatus(runtime.snapshot.apps.get(app)!, runtime.snapshot);
+  }
+
+  appLog(app: string): readonly string[] {
+    return this.#running().appLog(app).lines;
+  }
+
+  onAppLog(app: string, handler: (line: string) => void): () => void {
+    return this.#running().appLog(app).follow(handler);
+  }
+
+  async reload(options: { readonly apply?: boolean } = {}): Promise<ReloadResult> {
+    await this.#reloadPins(this.#running());
+    return this.#reloader.reload(options.apply ?? false);
+  }
+
+  async plan(): Promise<ReloadResult & { readonly report: JsonObject }> {
+    const { result, reading } = await this.#reloader.preview();
+    return { ...result, report: describePlan(this.#snapshot(), reading.unitOk ? reading.plan : null, result.changes) };
+  }
+
+  lockDiff(): ReturnType<Kit["lockDiff"]> {
+    return this.#running().pins.diff();
+  }
+
+  async lockAccept(selection?: readonly string[]): ReturnType<Kit["lockAccept"]> {
+    const { pins, runtime, stores } = this.#running();
+    const accepted = await pins.accept(selection);
+    runtime.refresh();
+    for (const entry of accepted) await stores.audit.append({ event: "pin.accepted", app: entry.app, kind: entry.kind, name: entry.name, pin: entry.pin, before: entry.accepted }, true);
+    return accepted;
+  }
+
+  on<E extends keyof KitEvents>(event: E, handler: KitEvents[E]): () => void {
+    return this.#events.on(event, handler);
+  }
+
+  async #apply(plan: Plan, changes: Parameters<Parts["runtime"]["apply"]>[1], revision: number): Promise<void> {
+    const parts = this.#running();
+    parts.stores.audit.configure({ arguments: plan.audit.arguments });
+    parts.pins.keep(new Set(plan.apps.keys()));
+    parts.runtime.apply(plan, changes, revision);
+    await parts.inboxes.configure(plan);
+    if (changes.settings) await this.#reloadPins(parts);
+  }
+
+  /** Reads tools.lock.json again; a broken one keeps the last good acceptances and is told. */
+  async #reloadPins(parts: Parts): Promise<void> {
+    try {
+      await parts.pins.reload();
+      parts.runtime.refresh();
+    } catch (error) {
+      this.#log.error({ error: messageOf(error) }, "tools.lock.json cannot be used; the last good one stays");
+    }
+  }
+
+  #writeExports(): void {
+    const snapshot = this.#snapshot();
+    void this.#exports.update(snapshot.plan.exports, (entry) =>
+      exportSnapshot(snapshot, entry.format, undefined, {
+        ...(entry.max_name === undefined ? {} : { maxName: entry.max_name }),
+        ...(entry.max_tools === undefined ? {} : { maxTools: entry.max_tools }),
+        ...(entry.budget_tokens === undefined ? {} : { budgetTokens: entry.budget_tokens }),
+        ...(entry.mode === undefined ? {} : { mode: entry.mode }),
+      }),
+    );
+  }
+
+  #tellReload(result: ReloadResult): void {
+    const parts = this.#running();
+    if (result.result === "rejected") this.#log.error({}, `configuration rejected, the last good one stays:\n${result.text}`);
+    else if (result.result !== "unchanged") this.#log.info({ result: result.result, revision: result.revision }, "configuration");
+    if (result.changes.host.length > 0) this.#log.warn({ settings: result.changes.host }, "these settings change only when the host is restarted");
+    if (result.result !== "unchanged" && result.result !== "pending") {
+      const method = result.result === "rejected" ? "config.rejected" : "config.applied";
+      const summary = result.result === "rejected" ? "configuration rejected; the last good one stays" : `configuration ${result.result} (revision ${result.revision})`;
+      void parts.ingest.emit(hostSignal(this.#snapshot().plan.name, method, { summary, revision: result.revision, result: result.result, text: result.text, changes: { ...result.changes } as unknown as JsonObject }));
+    }
+    this.#events.emit("reload", result);
+  }
+
+  #listed<T>(pick: (listing: NonNullable<ReturnType<Snapshot["apps"]["get"]>>["listing"] & object) => readonly T[]): { app: string; item: T }[] {
+    return [...this.#snapshot().apps.values()].flatMap((view) => (view.listing === null ? [] : pick(view.listing).map((item) => ({ app: view.package, item }))));
+  }
+
+  #snapshot(): Snapshot {
+    return this.#running().runtime.snapshot;
+  }
+
+  #running(): Parts {
+    if (!this.#parts) throw new Error("the kit has not been started");
+    return this.#parts;
+  }
+}
+
+function operationOptions(options: CallOptions): OperationOptions {
+  return { ...options, client: options.client ?? "library", session: options.session ?? "default" };
+}
+
+function callResult(done: Performed, snapshot: Snapshot): CallResult {
+  const tool = done.target?.tool ?? null;
+  return {
+    outcome: done.outcome,
+    ok: done.error === null,
+    result: done.answer?.result ?? null,
+    error: done.error,
+    durationMs: done.durationMs,
+    callId: done.callId,
+    tool: tool && { app: tool.app, name: tool.tool, full: tool.full, short: tool.short },
+    risk: done.decision?.risk ?? (tool && snapshot.catalog.byFull(tool.full)?.risk) ?? null,
+    notes: done.answer?.notes ?? [],
+  };
+}
+
+function readResult(done: Performed): ReadResult {
+  return { ok: done.error === null, app: done.target?.app ?? null, result: done.answer?.result ?? null, error: done.error };
+}

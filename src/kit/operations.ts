@@ -1,0 +1,54 @@
+import { KitError } from "../base/errors.ts";
+import { isObject, own, type Json, type JsonObject } from "../base/json.ts";
+import { readArguments } from "../llm/arguments.ts";
+import type { Operation } from "../calls/operation.ts";
+import { findPrompt, findResource, findTool } from "../calls/targets.ts";
+import { readToolResult } from "../calls/tool-result.ts";
+import type { Snapshot } from "../runtime/snapshot.ts";
+import type { PinBoard } from "./pin-board.ts";
+
+/** A tool call found in a snapshot. `raw` is what the caller gave: an object, or JSON text of a model. Throws a KitError. */
+export function toolOperation(snapshot: Snapshot, name: string, raw: unknown): Operation {
+  const target = findTool(snapshot, name);
+  const tool = target.tool!;
+  const reading = readArguments(raw, { inputSchema: own(tool.definition, "inputSchema") });
+  if (!reading.ok) throw new KitError("INVALID_ARGUMENTS", `the arguments of ${tool.full} do not fit: ${reading.message}`, { details: { issues: reading.issues as unknown as Json } });
+  const rules = { maxBytes: snapshot.plan.limits.resultBytes, outputCheck: target.plan.outputCheck };
+  return {
+    target,
+    args: reading.args,
+    send: (connection, args, options) => connection.request("tools/call", { name: tool.wireName, arguments: args }, options),
+    read: (answer) => readToolResult(answer, tool, rules),
+  };
+}
+
+/** A resource read found in a snapshot. Throws a KitError. */
+export function resourceOperation(snapshot: Snapshot, uri: string, app: string | undefined): Operation {
+  const target = findResource(snapshot, uri, app);
+  return {
+    target,
+    args: { uri },
+    send: (connection, _args, options) => connection.request("resources/read", { uri }, options),
+    read: (answer) => readPlain(answer, "contents", target.full),
+  };
+}
+
+/** A prompt found in a snapshot. Only accepted prompts can be had. Throws a KitError. */
+export function promptOperation(snapshot: Snapshot, name: string, args: Readonly<Record<string, string>>, pins: PinBoard): Operation {
+  const target = findPrompt(snapshot, name);
+  const pin = pins.check(target.app, "prompt", target.name);
+  if (!pin.accepted) throw new KitError("TOOL_QUARANTINED", `prompt ${target.full} is quarantined: ${pin.reason ?? "nobody has accepted it yet"}`);
+  return {
+    target,
+    args: { ...args },
+    send: (connection, given, options) => connection.request("prompts/get", { name: target.name, arguments: given }, options),
+    read: (answer) => readPlain(answer, "messages", target.full),
+  };
+}
+
+/** Results of reads are passed on as they are, as long as they have their list. */
+function readPlain(answer: JsonObject, list: "contents" | "messages", name: string): { result: JsonObject; error: null; notes: readonly string[] } {
+  const items = own(answer, list);
+  if (!Array.isArray(items) || !items.every(isObject)) throw new KitError("PROTOCOL_ERROR", `the answer for ${name} has no list of ${list}`);
+  return { result: answer, error: null, notes: [] };
+}

@@ -1,0 +1,217 @@
+import path from "node:path";
+import type { Approval } from "../calls/approvals.ts";
+import { approvalRow } from "../calls/approval-view.ts";
+import { createCallJournal } from "../calls/call-journal.ts";
+import type { CallDeps } from "../calls/execute.ts";
+import type { Performed, OperationOptions } from "../calls/operation.ts";
+import { createTurns } from "../calls/turns.ts";
+import { systemClock } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
+import type { Masker } from "../base/masking.ts";
+import { openLockFile } from "../files/lock-file.ts";
+import type { KitEvents } from "../kit-api.ts";
+import { createConnector } from "../mcp/connector.ts";
+import type { Plan } from "../plan/types.ts";
+import { createIngest, type Ingest } from "../runtime/ingest.ts";
+import type { Connector, Logger } from "../runtime/ports.ts";
+import { Runtime } from "../runtime/runtime.ts";
+import type { Emitter } from "./emitter.ts";
+import { hostRequests } from "./host-requests.ts";
+import { openInboxes, type Inboxes } from "./inboxes.ts";
+import { createLintContext } from "./lint-context.ts";
+import { createPinBoard, type PinBoard } from "./pin-board.ts";
+import { createResourceWatch, type ResourceWatch } from "./resource-watch.ts";
+import { changeSignals, endSignal, errorSignal, hostSignal, notificationSignal, startedSignal } from "./runtime-signals.ts";
+import { openStores, type Stores } from "./stores.ts";
+import { appStatus } from "./status.ts";
+import { AppLog } from "../runtime/app-log.ts";
+import { lintMessages } from "../tools/text-lint.ts";
+import { version } from "./version.ts";
+
+/** Everything a running kit is made of, wired together once at the start. */
+export interface Parts {
+  readonly stores: Stores;
+  readonly inboxes: Inboxes;
+  readonly ingest: Ingest;
+  readonly pins: PinBoard;
+  readonly runtime: Runtime;
+  readonly connector: Connector;
+  readonly calls: CallDeps;
+  readonly resources: ResourceWatch;
+  appLog(app: string): AppLog;
+}
+
+/** What the wiring needs from the kit. */
+export interface PartsOptions {
+  readonly plan: Plan;
+  readonly env: NodeJS.ProcessEnv;
+  readonly masker: Masker;
+  readonly log: Logger;
+  readonly events: Emitter<KitEvents>;
+  /** The catalogue changed, after pins and policy. */
+  readonly onCatalog: () => void;
+}
+
+/** Opens and wires the parts of a kit. No app is started yet. */
+export async function openParts(options: PartsOptions): Promise<Parts> {
+  const { plan, masker, log, events } = options;
+  const clock = systemClock;
+  const logs = new Map<string, AppLog>();
+  const appLog = (app: string): AppLog => {
+    let kept = logs.get(app);
+    if (!kept) logs.set(app, (kept = new AppLog()));
+    return kept;
+  };
+  const current = (): Plan => runtime.snapshot.plan;
+  const instance = plan.name;
+
+  const onApproval = (approval: Approval): void => {
+    const row = approvalRow(approval, masker);
+    events.emit("approval", row);
+    void ingest.emit(
+      hostSignal(instance, approval.state === "pending" ? "approval.requested" : "approval.decided", {
+        summary: `${row.tool}: ${row.state}`,
+        id: row.id,
+        tool: row.tool,
+        app: row.app,
+        state: row.state,
+        risk: row.risk,
+        reason: row.reason,
+        client: row.client,
+        session: row.session,
+        arguments: row.arguments,
+        expires_at: row.expires_at,
+        decided_by: [...row.decided_by],
+      }),
+    );
+  };
+  const stores = await openStores(plan, clock, masker, onApproval);
+  const inboxes = await openInboxes(plan, clock, masker, log, () => current().limits.messageBytes);
+  const ingest = createIngest({
+    rules: () => current().signals,
+    seal: (event, source) => inboxes.sealer.seal(event, source),
+    inboxFor: (event) => inboxes.inboxFor(event),
+    clock,
+    random: Math.random,
+    onEnvelope: (envelope) => events.emit("envelope", envelope),
+    log,
+  });
+  const lintContext = createLintContext(() => runtime.snapshot);
+  const pins = createPinBoard({
+    store: stores.pins,
+    lockFile: () => openLockFile(current().lockFile),
+    mode: () => current().pins,
+    lint: (app) => {
+      const context = lintContext(app);
+      return (item) => lintMessages(item, context);
+    },
+    onQuarantine: (app, verdict) => {
+      log.warn({ app, kind: verdict.kind, name: verdict.name, reason: verdict.reason }, "quarantined");
+      note(stores.audit.append({ event: "pin.quarantined", app, kind: verdict.kind, name: verdict.name, pin: verdict.pin, accepted: verdict.acceptedPin, reason: verdict.reason }, false));
+    },
+    log,
+  });
+  const note = (written: Promise<void>): void => {
+    written.catch((error: unknown) => log.error({ error: messageOf(error) }, "the audit log cannot be written"));
+  };
+  const connector = createConnector({
+    dataDir: plan.dataDir,
+    clientName: "aurora-mcp-kit",
+    clientVersion: version(),
+    listLimits: () => ({ toolsPerApp: current().limits.toolsPerApp, listPages: current().limits.listPages }),
+    hostEnv: options.env,
+    log,
+    mask: (text) => masker.text(text),
+    clock,
+  });
+  const resources = createResourceWatch({ ingest, plan: current, onUpdate: (app, uri) => events.emit("resource", app, uri), log });
+  const runtime: Runtime = new Runtime(plan, {
+    connector,
+    clock,
+    random: Math.random,
+    log,
+    pins: (app, tool) => pins.check(app, "tool", tool),
+    events: {
+      onSnapshot: (_snapshot, changed) => {
+        if (!changed) return;
+        options.onCatalog();
+        events.emit("catalog", runtime.snapshot.catalog);
+      },
+      onAppChange: (view) => {
+        log.info({ app: view.package, state: view.state, ...(view.reason === null ? {} : { reason: view.reason }) }, "app state");
+        events.emit("app", appStatus(view, runtime.snapshot));
+      },
+      admitListing: (app, listing) => pins.admit(app, listing),
+      onStarted: (app, restarts, listing) => {
+        for (const item of listing.dropped) log.warn({ app: app.package, kind: item.kind, name: item.name, reason: item.reason }, "left out of the catalogue");
+        void ingest.emit(startedSignal(app, restarts, listing));
+        resources.appStarted(app, runtime.runner(app.package)?.connection ?? null);
+      },
+      onStopping: (app) => void ingest.emit(endSignal(app, "stopping", null)),
+      onStopped: (app, reason) => void ingest.emit(endSignal(app, "stopped", reason)),
+      onCrashed: (app, reason) => {
+        log.error({ app: app.package, reason: reason.message, stderr: reason.stderrTail.slice(-5) }, "app died");
+        void ingest.emit(endSignal(app, "crashed", reason));
+      },
+      onListed: (app, before, after) => {
+        for (const signal of changeSignals(app, before, after)) void ingest.emit(signal);
+      },
+      onNotification: (app, method, params) => {
+        events.emit("notification", app.package, method, params);
+        if (method === "notifications/resources/updated") return resources.updated(app, params, runtime.runner(app.package)?.connection ?? null);
+        const signal = notificationSignal(app, method, params);
+        if (signal === null) return;
+        if ("refused" in signal) {
+          appLog(app.package).add(`[kit] event refused: ${signal.refused}`);
+          void ingest.emit(errorSignal(app, `event refused: ${signal.refused}`));
+        } else {
+          if (method === "notifications/message" && signal.kind === "notification") appLog(app.package).add(`[log ${String(params["level"] ?? "info")}] ${masker.text(JSON.stringify(params["data"] ?? null))}`);
+          void ingest.emit(signal);
+        }
+      },
+      onProtocolError: (app, message) => {
+        appLog(app.package).add(`[kit] ${message}`);
+        log.warn({ app: app.package }, message);
+        void ingest.emit(errorSignal(app, message));
+      },
+      onLog: (app, line, source) => appLog(app.package).add(source === "kit" ? `[kit] ${masker.text(line)}` : masker.text(line)),
+      onServerRequest: (app, request) => hostRequests(app, request),
+    },
+  });
+  const journal = createCallJournal({
+    audit: stores.audit,
+    emit: (signal) => ingest.emit(signal),
+    onEnd: (performed, by) => events.emit("call", recordOf(performed, by)),
+    log,
+  });
+  const calls: CallDeps = {
+    snapshot: () => runtime.snapshot,
+    lease: (app, request) => runtime.lease(app, request),
+    approvals: stores.approvals,
+    sessions: stores.sessions,
+    limits: stores.limits,
+    journal,
+    turns: createTurns(),
+    clock,
+    newId: stores.newId,
+  };
+  return { stores, inboxes, ingest, pins, runtime, connector, calls, resources, appLog };
+}
+
+function recordOf(performed: Performed, by: OperationOptions): Parameters<KitEvents["call"]>[0] {
+  return {
+    app: performed.target?.app ?? null,
+    tool: performed.target?.kind === "tool" ? performed.target.name : null,
+    client: by.client,
+    risk: performed.decision?.risk ?? null,
+    decision: performed.decision?.action ?? null,
+    outcome: performed.outcome,
+    errorCode: performed.error?.error_code ?? null,
+    durationMs: performed.durationMs,
+  };
+}
+
+/** Absolute path of the folder under `data_dir` where large results are kept. */
+export function resultsDir(plan: Plan): string {
+  return path.join(plan.dataDir, "results");
+}

@@ -1,0 +1,111 @@
+import { messageOf } from "../base/errors.ts";
+import { own } from "../base/json.ts";
+import type { ToolsLock } from "../../generated/tools-lock.d.ts";
+import type { PinStore } from "../calls/pin-store.ts";
+import type { LockFile } from "../files/lock-file.ts";
+import type { LockEntry } from "../kit-api.ts";
+import type { AppPlan } from "../plan/types.ts";
+import type { Logger } from "../runtime/ports.ts";
+import { acceptInto, EMPTY_LOCK, type LockChange } from "../tools/lock.ts";
+import { judgePins, lockDifferences, pinItems, selector, type PinItem, type PinKind, type PinMode, type PinVerdict } from "../tools/pins.ts";
+import type { AppListing } from "../tools/types.ts";
+
+/** What pins say of one item, for lists and calls. */
+export interface PinAnswer {
+  readonly accepted: boolean;
+  readonly reason: string | null;
+}
+
+/** Judges what servers show against what was accepted, and takes acceptances. */
+export interface PinBoard {
+  /** Judges a listing; under `first_use` what is seen for the first time is pinned. */
+  admit(plan: AppPlan, listing: AppListing): void;
+  check(app: string, kind: PinKind, name: string): PinAnswer;
+  verdict(app: string, kind: PinKind, name: string): PinVerdict | undefined;
+  /** Reads tools.lock.json again and judges everything anew. Rejects when the file cannot be used; the last good lock then stays. */
+  reload(): Promise<void>;
+  diff(): LockEntry[];
+  /** Accepts all that waits, or only the named apps and items (`APP`, `APP/TOOL`, `APP/prompt:NAME` …). Gives what was accepted. */
+  accept(selection?: readonly string[]): Promise<LockEntry[]>;
+  /** Apps gone from the configuration are forgotten. */
+  keep(apps: ReadonlySet<string>): void;
+}
+
+/** What the board works with. */
+export interface PinBoardDeps {
+  readonly store: PinStore;
+  readonly lockFile: () => LockFile;
+  readonly mode: () => PinMode;
+  /** Gives the text lint for an app as the topology stands now. */
+  readonly lint: (app: string) => (item: PinItem) => readonly string[];
+  readonly onQuarantine: (app: string, verdict: PinVerdict) => void;
+  readonly log: Logger;
+}
+
+interface Seen {
+  plan: AppPlan;
+  listing: AppListing;
+  verdicts: Map<string, PinVerdict>;
+}
+
+/** Makes a board; call {@link PinBoard.reload} once before the first listing. */
+export function createPinBoard(deps: PinBoardDeps): PinBoard {
+  const seen = new Map<string, Seen>();
+  let lock: ToolsLock = EMPTY_LOCK;
+  const key = (kind: PinKind, name: string): string => `${kind} ${name}`;
+
+  const judge = (plan: AppPlan, listing: AppListing): Map<string, PinVerdict> => {
+    const app = plan.package;
+    const context = { app, mode: deps.mode(), trust: plan.trust, locked: own(lock.apps, app) as ToolsLock["apps"][string] | undefined, automatic: deps.store.automatic(app), findings: deps.lint(app) };
+    const verdicts = judgePins(context, pinItems(listing));
+    const fresh = verdicts.filter((v) => v.state === "first_use");
+    if (fresh.length > 0) deps.store.adopt(app, fresh).catch((error: unknown) => deps.log.error({ app, error: messageOf(error) }, "first-use pins could not be stored"));
+    return new Map(verdicts.map((v) => [key(v.kind, v.name), v]));
+  };
+  const tell = (app: string, before: Map<string, PinVerdict> | undefined, now: Map<string, PinVerdict>): void => {
+    for (const [id, verdict] of now) {
+      const old = before?.get(id);
+      if (!verdict.usable && (old === undefined || old.usable || old.pin !== verdict.pin)) deps.onQuarantine(app, verdict);
+    }
+  };
+  const board: PinBoard = {
+    admit(plan, listing) {
+      const verdicts = judge(plan, listing);
+      tell(plan.package, seen.get(plan.package)?.verdicts, verdicts);
+      seen.set(plan.package, { plan, listing, verdicts });
+    },
+    check(app, kind, name) {
+      const verdict = seen.get(app)?.verdicts.get(key(kind, name));
+      return verdict ? { accepted: verdict.usable, reason: verdict.reason } : { accepted: false, reason: "it has not been listed yet" };
+    },
+    verdict: (app, kind, name) => seen.get(app)?.verdicts.get(key(kind, name)),
+    async reload() {
+      lock = await deps.lockFile().read();
+      for (const entry of seen.values()) entry.verdicts = judge(entry.plan, entry.listing);
+    },
+    diff() {
+      return [...seen.entries()]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .flatMap(([app, { listing }]) => lockDifferences(app, pinItems(listing), own(lock.apps, app) as ToolsLock["apps"][string] | undefined, deps.store.definition, deps.lint(app)));
+    },
+    async accept(selection) {
+      const wanted = board.diff().filter((entry) => entry.state !== "accepted" && isSelected(entry, selection));
+      const changes: LockChange[] = wanted.map((e) => ({ app: e.app, kind: e.kind, name: e.name, pin: e.pin, seen: e.accepted }));
+      await deps.lockFile().update((current) => acceptInto(current, changes));
+      for (const [app, { listing }] of seen) {
+        const items = pinItems(listing).filter((item) => wanted.some((w) => w.app === app && w.kind === item.kind && w.name === item.name));
+        if (items.length > 0) await deps.store.accept(app, items);
+      }
+      await board.reload();
+      return wanted;
+    },
+    keep(apps) {
+      for (const app of seen.keys()) if (!apps.has(app)) seen.delete(app);
+    },
+  };
+  return board;
+}
+
+function isSelected(entry: LockEntry, selection: readonly string[] | undefined): boolean {
+  return selection === undefined || selection.includes(entry.app) || selection.includes(selector(entry.app, entry));
+}

@@ -1,0 +1,111 @@
+import { randomBytes } from "node:crypto";
+import { diagnosticToJson, hasErrors, type Diagnostic } from "../base/diagnostics.ts";
+import type { Masker } from "../base/masking.ts";
+import { printDiagnostics } from "../base/print-diagnostics.ts";
+import type { ReloadResult } from "../kit-api.ts";
+import { changedKeys, diffPlans } from "../plan/diff.ts";
+import type { ChangeSet, Plan } from "../plan/types.ts";
+import { DENY_ALL } from "../policy/rules.ts";
+import { createReloadLoop } from "../runtime/reload-loop.ts";
+import { ConfigError } from "./config-error.ts";
+import { createPlanSource, type PlanReading } from "./plan-source.ts";
+import type { ConfigState } from "./status.ts";
+
+/** What a reload does with a plan that is good. */
+export interface ReloadTarget {
+  /** Makes it the running one. */
+  apply(plan: Plan, changes: ChangeSet, revision: number): Promise<void>;
+  /** Hears of every finished reload. */
+  onResult(result: ReloadResult, reading: PlanReading): void;
+}
+
+/** Reads the workspace and applies it as a transaction: all good, or the last good configuration stays (contracts 8). */
+export interface Reloader {
+  /** The first read. Throws a {@link ConfigError} when topology.yaml cannot be used; with a broken policy everything is denied. */
+  first(): Promise<{ readonly plan: Plan; readonly reading: PlanReading }>;
+  /** One reload at a time; requests meanwhile share the next. `apply` takes over a change that `reload: confirm` holds back. */
+  reload(apply: boolean): Promise<ReloadResult>;
+  /** What a reload would do. */
+  preview(): Promise<{ readonly result: ReloadResult; readonly reading: PlanReading }>;
+  state(): ConfigState;
+  revision(): number;
+}
+
+/** Makes a reloader for one topology file. */
+export function createReloader(topologyFile: string, env: NodeJS.ProcessEnv, masker: Masker, target: () => ReloadTarget): Reloader {
+  const source = createPlanSource(topologyFile, env, randomBytes(32).toString("hex"));
+  let current: Plan | null = null;
+  let revision = 0;
+  let state: ConfigState = { state: "applied", errors: [], hostChanges: [] };
+  let confirmed = false;
+  /** What the process was started with; fields that differ from it now wait for a restart. */
+  let startHost: Plan["digests"]["host"] = {};
+
+  const read = async (): Promise<PlanReading> => {
+    const reading = await source.read(current);
+    for (const secret of reading.secrets) masker.add(secret);
+    return reading;
+  };
+  const text = (reading: PlanReading): string =>
+    printDiagnostics(reading.diagnostics, { format: "text", texts: (file) => reading.texts.get(file), color: false, files: reading.texts.size, mask: (s) => masker.text(s) });
+  const resultOf = (result: ReloadResult["result"], changes: ChangeSet, reading: PlanReading): ReloadResult => {
+    const pick = (severity: Diagnostic["severity"]) => reading.diagnostics.filter((d) => d.severity === severity).map(diagnosticToJson);
+    return { result, revision, changes, errors: pick("error"), warnings: pick("warning"), text: text(reading) };
+  };
+  /** What the reading means for the running plan, without doing anything. */
+  const judge = (reading: PlanReading): { readonly result: ReloadResult["result"]; readonly changes: ChangeSet } => {
+    const usable = reading.plan !== null && reading.unitOk;
+    const changes = diffPlans(current, usable ? reading.plan! : current!);
+    if (!usable) return { result: "rejected", changes };
+    if (changes.empty) return { result: hasErrors(reading.diagnostics) ? "partial" : "unchanged", changes };
+    return { result: hasErrors(reading.diagnostics) ? "partial" : "applied", changes };
+  };
+  const run = async (): Promise<ReloadResult> => {
+    const apply = confirmed;
+    confirmed = false;
+    const reading = await read();
+    const { result, changes } = judge(reading);
+    const errors = reading.diagnostics.filter((d) => d.severity === "error");
+    const held = current!.reload === "confirm" && !apply && !changes.empty && result !== "rejected";
+    if (result !== "rejected" && !held && !changes.empty) {
+      revision += 1;
+      current = reading.plan;
+      await target().apply(reading.plan!, changes, revision);
+    }
+    state = {
+      state: held ? "pending" : result === "unchanged" ? "applied" : result,
+      errors,
+      hostChanges: changedKeys(startHost, current!.digests.host),
+    };
+    const outcome = resultOf(held ? "pending" : result, changes, reading);
+    target().onResult(outcome, reading);
+    return outcome;
+  };
+  const loop = createReloadLoop(run);
+
+  return {
+    async first() {
+      const reading = await read();
+      if (reading.plan === null) throw new ConfigError(reading.diagnostics, text(reading));
+      // A policy or mapping that cannot be loaded denies everything: nothing risky may run by accident (contracts 5).
+      const plan = reading.unitOk || reading.plan.policy.refusal !== null ? reading.plan : { ...reading.plan, policy: DENY_ALL("topology, policies or signals have errors; see `aurora-mcp validate`") };
+      current = plan;
+      revision = 1;
+      startHost = plan.digests.host;
+      const errors = reading.diagnostics.filter((d) => d.severity === "error");
+      state = { state: reading.unitOk ? (errors.length > 0 ? "partial" : "applied") : "rejected", errors, hostChanges: [] };
+      return { plan, reading };
+    },
+    reload(apply) {
+      confirmed ||= apply;
+      return loop.request();
+    },
+    async preview() {
+      const reading = await read();
+      const { result, changes } = judge(reading);
+      return { result: resultOf(result, changes, reading), reading };
+    },
+    state: () => state,
+    revision: () => revision,
+  };
+}
