@@ -1,6 +1,5 @@
 import { createHash, createHmac } from "node:crypto";
 import { ExactNumber } from "./exact-json.ts";
-import { ExactNumber } from "./exact-json.ts";
 
 export type JsonPrimitive = string | number | boolean | null;
 export type Json = JsonPrimitive | Json[] | { [key: string]: Json };
@@ -40,7 +39,6 @@ function write(value: unknown, depth: number): string | undefined {
   if (value === null || typeof value === "string" || typeof value === "boolean") return JSON.stringify(value);
   if (typeof value === "number") return JSON.stringify(value);
   if (value === undefined) return undefined;
-  if (value instanceof ExactNumber) return value.digits;
   if (value instanceof ExactNumber) return value.digits;
   if (Array.isArray(value)) return `[${value.map((item) => write(item, depth + 1) ?? "null").join(",")}]`;
   if (typeof value === "object") {
