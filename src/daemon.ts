@@ -70,9 +70,10 @@ export async function runHost(options: HostOptions): Promise<number> {
   const life = watchProcess(kit, options);
   let door: Door | null = null;
   try {
-    door = await openDoor({ kit, plan: workspace.plan, log, version: options.version });
-    await claim.publish(door);
     await kit.start();
+    door = await openDoor({ kit, plan: workspace.plan, log, version: options.version });
+    kit.setGatewayUrl(workspace.plan.gateway === null ? null : `${door.url}/mcp`);
+    await claim.publish(door);
     followSettings(kit, door, options);
     await settled(kit, { signal: life.stopped, ...(options.once ? {} : { limitMs: READY_WAIT }) });
     if (!life.stopped.aborted) options.onReady(kit);

@@ -1,10 +1,12 @@
 import type { AnyCommandSpec } from "./command.ts";
 import { approvalsCommands } from "./commands/approvals.ts";
+import { appsAddCommand, importCommand } from "./commands/apps-add.ts";
 import { appsCheckCommand } from "./commands/apps-check.ts";
 import { appsNewCommand } from "./commands/apps-new.ts";
 import { appsCommands } from "./commands/apps.ts";
 import { auditVerifyCommand } from "./commands/audit.ts";
 import { callCommand } from "./commands/call.ts";
+import { configCommand } from "./commands/config.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { eventsTailCommand } from "./commands/events.ts";
 import { explainCommand } from "./commands/explain.ts";
@@ -24,11 +26,13 @@ export const commands: readonly AnyCommandSpec[] = [
   initCommand,
   upCommand,
   validateCommand,
+  configCommand,
   planCommand,
   applyCommand,
   reloadCommand,
   statusCommand,
   ...appsCommands,
+  appsAddCommand,
   appsCheckCommand,
   appsNewCommand,
   ...toolsCommands,
@@ -42,5 +46,6 @@ export const commands: readonly AnyCommandSpec[] = [
   eventsTailCommand,
   ...policyCommands,
   auditVerifyCommand,
+  importCommand,
   doctorCommand,
 ];

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { createContext } from "./context.ts";
-import { packageVersion } from "./package-files.ts";
+import { version } from "../kit/version.ts";
 import { runCli } from "./program.ts";
 
 const context = createContext();
-const code = await runCli(process.argv.slice(2), context, await packageVersion());
+const code = await runCli(process.argv.slice(2), context, version());
 // Sockets that linger must not keep a finished command alive, and what was written must be out before it ends.
 process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));

@@ -5,12 +5,6 @@ import { fileURLToPath } from "node:url";
 /** Absolute folder of the installed package: the same from `src/cli` and `dist/cli`. */
 export const PACKAGE_ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..", "..");
 
-/** Version of the kit. */
-export async function packageVersion(): Promise<string> {
-  const { version } = JSON.parse(await readFile(path.join(PACKAGE_ROOT, "package.json"), "utf8")) as { version: string };
-  return version;
-}
-
 /**
  * Copies a folder of the package's examples to `target`, with each text passed through `change`. Never replaces a file:
  * rejects with an EEXIST error instead. `# yaml-language-server` lines are pointed at the package's schemas. Gives the files written.

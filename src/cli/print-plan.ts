@@ -1,7 +1,7 @@
 import type { ReloadResult } from "../kit-api.ts";
 import { isObject, own, type Json, type JsonObject } from "../base/json.ts";
 import { escapeInvisible } from "../base/text.ts";
-import type { ChangeSet } from "../plan/types.ts";
+import type { ChangeSet, Plan } from "../plan/types.ts";
 import type { Style } from "./style.ts";
 
 /** The `--json` form of a plan made without a host (contracts 10). */
@@ -21,11 +21,17 @@ const APP_LINES: readonly [key: "start" | "stop" | "restart" | "reconnect" | "re
   ["parked", "!", "yellow", "is parked, or no longer"],
 ];
 
+/** What `up` would start, for people. */
+export function printStart(plan: Plan, style: Style): string {
+  const apps = [...plan.apps.values()].map((app) => `${style("green", "+")} ${app.package} starts (${app.connect.transport}, trust ${app.trust})`);
+  const parked = [...plan.parked.values()].map((app) => `${style("yellow", "!")} ${app.package} is ${app.state}: ${escapeInvisible(app.reason)}`);
+  return [...apps, ...parked].join("\n") || "no apps";
+}
+
 /** A plan for people: one line an app, then tools, rules and the rest. */
 export function printPlan({ changes, report }: { readonly changes: ChangeSet; readonly report: JsonObject }, style: Style): string {
   if (changes.empty) return "no changes";
-  const lines: string[] = [];
-  for (const [key, mark, look, words] of APP_LINES) for (const app of changes[key]) lines.push(`${style(look, mark)} ${app} ${words}`);
+  const lines = appLines(changes, style);
   const tools = own(report, "tools");
   for (const [key, mark, look] of [["added", "+", "green"], ["removed", "-", "red"], ["changed", "~", "yellow"]] as const) {
     const list = own(tools, key);
@@ -38,6 +44,10 @@ export function printPlan({ changes, report }: { readonly changes: ChangeSet; re
   for (const field of changes.host) lines.push(`${style("red", "!")} ${field} changes only when the host is restarted`);
   if (changes.unchanged.length > 0) lines.push(style("dim", `  ${changes.unchanged.length} apps keep running untouched`));
   return lines.join("\n");
+}
+
+function appLines(changes: ChangeSet, style: Style): string[] {
+  return APP_LINES.flatMap(([key, mark, look, words]) => changes[key].map((app) => `${style(look, mark)} ${app} ${words}`));
 }
 
 /** A tool of the report: its name, or an object with name and more. */

@@ -4,7 +4,8 @@ import { escapeInvisible } from "../../base/text.ts";
 import { CliError, EXIT } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
 import { openRunnable } from "../open-workspace.ts";
-import { packageVersion } from "../package-files.ts";
+import { count } from "../table.ts";
+import { version } from "../../kit/version.ts";
 
 /** `apps check`: each app against its manifest and the guide's rules. */
 export const appsCheckCommand = defineCommand({
@@ -24,7 +25,7 @@ export const appsCheckCommand = defineCommand({
     let checked = 0;
     for (const app of plan.apps.values()) {
       if (packages.length > 0 && !packages.includes(app.package)) continue;
-      const found = await checkApp(app, plan, context.env, await packageVersion(), log, context.signal);
+      const found = await checkApp(app, plan, context.env, version(), log, context.signal);
       context.signal.throwIfAborted();
       findings.push(...found.map((finding) => ({ ...finding, message: masker.text(finding.message) })));
       checked += 1;
@@ -35,7 +36,7 @@ export const appsCheckCommand = defineCommand({
     }
     const errors = findings.filter((finding) => finding.severity === "error").length;
     if (options.json) context.json(findings);
-    else context.out(`${checked} apps checked: ${errors} errors, ${findings.length - errors} warnings`);
+    else context.out(`${count(checked, "app")} checked: ${count(errors, "error")}, ${count(findings.length - errors, "warning")}`);
     return errors > 0 ? EXIT.problems : EXIT.ok;
   },
 });

@@ -7,7 +7,7 @@ import { defineCommand } from "../command.ts";
 import { attach, withHost } from "../connect.ts";
 import type { Context } from "../context.ts";
 import { openWorkspace } from "../open-workspace.ts";
-import { planReport, printPlan, printReload } from "../print-plan.ts";
+import { planReport, printPlan, printReload, printStart } from "../print-plan.ts";
 import { printFindings } from "../print-findings.ts";
 
 /** `plan`: what the files on disk would change. */
@@ -35,7 +35,7 @@ export const planCommand = defineCommand({
     else {
       if (workspace.diagnostics.length > 0) context.note(`${printFindings(context, workspace, workspace.diagnostics, "text")}\n`);
       context.note("no host runs here; this is what `aurora-mcp up` would do (tools are known once the apps run)");
-      context.out(printPlan({ changes, report: planReport(changes) }, context.style));
+      context.out(printStart(workspace.plan, context.style));
     }
     if (hasErrors(workspace.diagnostics)) return EXIT.problems;
     return changes.empty ? EXIT.ok : EXIT.changes;

@@ -5,7 +5,7 @@ import { CliError } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
 import type { ProcessContext } from "../context.ts";
 import { openRunnable } from "../open-workspace.ts";
-import { packageVersion } from "../package-files.ts";
+import { version } from "../../kit/version.ts";
 import { printFindings } from "../print-findings.ts";
 import { printStatus } from "../print-status.ts";
 
@@ -43,7 +43,7 @@ export const upCommand = defineCommand<UpFlags>({
         workspace,
         log,
         env: context.env,
-        version: await packageVersion(),
+        version: version(),
         once: options.once === true,
         fixedLevel: options.logLevel !== undefined,
         terminal: [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY),

@@ -6,7 +6,7 @@ import { defineCommand } from "../command.ts";
 import type { Style } from "../style.ts";
 import { openWorkspace } from "../open-workspace.ts";
 import { printFindings } from "../print-findings.ts";
-import { table } from "../table.ts";
+import { count, table } from "../table.ts";
 
 type Format = "text" | "compact" | "json";
 
@@ -41,7 +41,7 @@ function printSummary({ plan, texts, topologyFile }: Workspace, style: Style): s
     ...[...plan.apps.values()].map((app) => [app.package, app.trust, app.connect.transport === "http" ? app.connect.url : [app.connect.command, ...app.connect.args].join(" "), app.connect.transport === "http" ? "-" : app.connect.cwd]),
     ...[...plan.parked.values()].map((app) => [app.package, "-", `${app.state}: ${app.reason}`, "-"]),
   ];
-  const lines = [`${style("green", "ok")}  ${topologyFile}  (${texts.size} files, ${rows.length} apps)`, `data   ${plan.dataDir}`, `inbox  ${plan.inbox.sink === "off" ? "off" : plan.inbox.dir}`];
+  const lines = [`${style("green", "ok")}  ${topologyFile}  (${count(texts.size, "file")}, ${count(rows.length, "app")})`, `data   ${plan.dataDir}`, `inbox  ${plan.inbox.sink === "off" ? "off" : plan.inbox.dir}`];
   for (const entry of plan.exports) lines.push(`export ${entry.format}  ${entry.file}`);
   if (rows.length > 0) lines.push("", table(["APP", "TRUST", "RUNS", "IN"], rows, style));
   return lines.join("\n");

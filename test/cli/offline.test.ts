@@ -1,0 +1,211 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { builtCli, runCli, type CliResult } from "../support/built-cli.ts";
+
+let root: string;
+const run = (...args: string[]): Promise<CliResult> => runCli(args, { cwd: root });
+const json = async (...args: string[]): Promise<{ code: number | null; value: any }> => {
+  const { code, stdout, stderr } = await run(...args, "--json");
+  try {
+    return { code, value: JSON.parse(stdout) };
+  } catch {
+    throw new Error(`no JSON: ${stdout}\n${stderr}`);
+  }
+};
+
+beforeAll(async () => {
+  await builtCli();
+  root = await realpath(await mkdtemp(path.join(os.tmpdir(), "aurora-cli-")));
+}, 120_000);
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+describe("a new workspace", () => {
+  it("init writes a start that validates without a word", async () => {
+    const made = await run("init", "--yes", "--app", "hello", "--listen", "127.0.0.1:0", "--name", 'my "host"');
+    expect(made).toMatchObject({ code: 0 });
+    expect(await readFile(path.join(root, ".gitignore"), "utf8")).toBe("/data/\n");
+    const checked = await json("validate");
+    expect(checked).toEqual({ code: 0, value: [] });
+    expect((await run("validate")).stdout).toContain(`${root}/apps/aurora-app-hello/mcp-server.mjs`);
+  });
+
+  it("points every YAML at the schemas of the package", async () => {
+    for (const file of ["topology/topology.yaml", "topology/policies/default.yaml", "topology/signals/example.yaml", "apps/aurora-app-hello/manifest.yaml"]) {
+      const [first] = (await readFile(path.join(root, file), "utf8")).split("\n");
+      const schema = /^# yaml-language-server: \$schema=(.+)$/.exec(first!)?.[1];
+      expect(JSON.parse(await readFile(path.resolve(root, path.dirname(file), schema!), "utf8"))).toHaveProperty("$id");
+    }
+  });
+
+  it("init never replaces a topology", async () => {
+    expect(await run("init", "--yes")).toMatchObject({ code: 2, stderr: expect.stringContaining("topology.yaml is there already") });
+  });
+
+  it("the scaffolded app passes its own tests and apps check", async () => {
+    await promisify(execFile)(process.execPath, ["--test"], { cwd: path.join(root, "apps/aurora-app-hello") });
+    expect(await json("apps", "check")).toEqual({ code: 0, value: [] });
+  });
+
+  it("apps new renames what is the app's own, and refuses bad names and a second one", async () => {
+    const made = await json("apps", "new", "shop-list", "--package", "org.example.shop");
+    expect(made).toMatchObject({ code: 0, value: { package: "org.example.shop" } });
+    const server = await readFile(path.join(root, "apps/aurora-app-shop-list/mcp-server.mjs"), "utf8");
+    expect(server).toContain('const PACKAGE = "org.example.shop"');
+    expect(server).not.toContain("org.example.hello");
+    await promisify(execFile)(process.execPath, ["--test"], { cwd: path.join(root, "apps/aurora-app-shop-list") });
+    expect(await json("apps", "check", "org.example.shop")).toEqual({ code: 0, value: [] });
+    expect(await run("apps", "new", "shop-list")).toMatchObject({ code: 2, stderr: expect.stringContaining("choose another name") });
+    for (const bad of ["../evil", "Über", "a b", "-x"]) expect(await run("apps", "new", "--", bad)).toMatchObject({ code: 2, stderr: expect.stringContaining("cannot be the name") });
+    await rm(path.join(root, "apps/aurora-app-shop-list"), { recursive: true });
+  });
+});
+
+describe("apps check", () => {
+  const manifest = (): string => path.join(root, "apps/aurora-app-hello/manifest.yaml");
+  const server = (): string => path.join(root, "apps/aurora-app-hello/mcp-server.mjs");
+  const broken = async (file: string, from: string, to: string): Promise<any[]> => {
+    const text = await readFile(file, "utf8");
+    expect(text).toContain(from);
+    await writeFile(file, text.replace(from, () => to));
+    try {
+      const { code, value } = await json("apps", "check");
+      expect(code).toBe(1);
+      return value;
+    } finally {
+      await writeFile(file, text);
+    }
+  };
+
+  it("sees drift in both directions", async () => {
+    const found = await broken(manifest(), "name: greet,", "name: great,");
+    expect(found).toEqual([expect.objectContaining({ rule: "drift", tool: "great", severity: "error" }), expect.objectContaining({ rule: "drift", tool: "greet", severity: "error" })]);
+  });
+  it("sees text on stdout", async () => {
+    const found = await broken(server(), "log(`${PACKAGE} ${VERSION} is up`);", "console.log('debug: I am up');");
+    expect(found).toEqual([expect.objectContaining({ rule: "stdout", severity: "error", message: expect.stringContaining("debug: I am up") })]);
+  });
+  it("sees a name without the package, and a tool without description", async () => {
+    const named = await broken(server(), "name: `${PACKAGE}.greet`,", 'name: "greet",');
+    expect(named).toContainEqual(expect.objectContaining({ rule: "names", tool: "greet", severity: "error" }));
+    expect(await broken(server(), 'description: "Greet somebody by name.",', "")).toContainEqual(expect.objectContaining({ rule: "schemas", message: "has no description" }));
+  });
+  it("calls a read-only tool without required arguments, and looks at the shape of its result", async () => {
+    const found = await broken(server(), 'required: ["name"],\n      additional', "required: [],\n      additional");
+    expect(found).toContainEqual(expect.objectContaining({ rule: "results", tool: "greet" }));
+  });
+  it("says why an app does not start", async () => {
+    const found = await broken(server(), 'import { createInterface } from "node:readline";', "throw new Error('no such luck');");
+    expect(found).toEqual([expect.objectContaining({ rule: "start", severity: "error", message: expect.stringContaining("no such luck") })]);
+  });
+  it("refuses an app that it does not know", async () => {
+    expect(await run("apps", "check", "org.example.nobody")).toMatchObject({ code: 1, stderr: expect.stringContaining("org.example.hello") });
+  });
+});
+
+describe("without a host", () => {
+  it.each([["status"], ["reload"], ["apply"], ["approvals list"], ["sessions list"], ["events tail"], ["apps restart org.example.hello"], ["apps logs org.example.hello"], ["approvals approve x"]])("%s exits 3 and says how to start one", async (line) => {
+    const { code, stdout, stderr } = await run(...line.split(" "));
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
+    expect(stderr).toContain("aurora-mcp up");
+  });
+
+  it("plan shows what up would start, and exits 2", async () => {
+    const { code, value } = await json("plan");
+    expect(code).toBe(2);
+    expect(value).toMatchObject({ changes: true, apps: { start: ["org.example.hello"], stop: [], restart: [], reconnect: [], unchanged: [] }, tools: { added: [], removed: [], changed: [] } });
+  });
+
+  it("apps list shows what the files say", async () => {
+    expect((await json("apps", "list")).value).toEqual([expect.objectContaining({ package: "org.example.hello", state: "stopped", pid: null })]);
+  });
+
+  it("doctor finds nothing wrong here, and the program that is missing elsewhere", async () => {
+    const well = await json("doctor");
+    expect(well.code, JSON.stringify(well.value)).toBe(0);
+    const file = path.join(root, "apps/aurora-app-hello/manifest.yaml");
+    const text = await readFile(file, "utf8");
+    await writeFile(file, text.replace("command: [node]", "command: [no-such-program]\n  env: { PATH: /nowhere }"));
+    const ill = await json("doctor");
+    await writeFile(file, text);
+    expect(ill.code).toBe(1);
+    expect(ill.value).toContainEqual(expect.objectContaining({ state: "problem", message: expect.stringMatching(/"no-such-program" is not on PATH: \/nowhere/) }));
+  });
+
+  it("doctor warns of an app that can write the workspace", async () => {
+    const file = path.join(root, "topology/topology.yaml");
+    const text = await readFile(file, "utf8");
+    await writeFile(file, `${text}\napps:\n  org.example.hello: { grants: { roots: [".."] } }\n`);
+    const found = await json("doctor");
+    await writeFile(file, text);
+    expect(found.value).toContainEqual(expect.objectContaining({ name: "writes org.example.hello", state: "warning", help: expect.stringContaining("can run programs as you") }));
+  });
+});
+
+describe("findings", () => {
+  it("validate exits 1 with place and hint, 2 without a workspace, and --strict counts warnings", async () => {
+    const file = path.join(root, "topology/topology.yaml");
+    const text = await readFile(file, "utf8");
+    await writeFile(file, text.replace("\ngateway:", "\ngatewayy:"));
+    const { code, value } = await json("validate");
+    const compact = await run("validate", "--format", "compact");
+    const other = await run("call", "greet");
+    await writeFile(file, text);
+    expect(code).toBe(1);
+    expect(value).toEqual([expect.objectContaining({ file: "topology/topology.yaml", code: "unknown-key", severity: "error", column: 1 })]);
+    expect(compact.stdout).toMatch(/^topology\/topology\.yaml:\d+:1: error\[unknown-key\]/);
+    expect(other).toMatchObject({ code: 1, stdout: "" });
+    expect(other.stderr).toContain("error[unknown-key]");
+    expect(await runCli(["validate"], { cwd: os.tmpdir() })).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("aurora-mcp init") });
+    expect(await run("validate", "--topology", "nowhere.yaml")).toMatchObject({ code: 2, stderr: expect.stringContaining("nowhere.yaml does not exist") });
+    expect(await run("validate", "--format", "xml")).toMatchObject({ code: 2, stderr: expect.stringContaining("text, compact or json") });
+  });
+});
+
+describe("fixtures", () => {
+  it("policy test runs them offline", async () => {
+    await writeFile(path.join(root, "tests.yaml"), "- { tool: org.example.hello.greet, args: { name: x }, expect: allow }\n- { tool: org.example.hello/greet, expect: { action: deny } }\n- { tool: gret, expect: allow }\n");
+    const { code, value } = await json("policy", "test", "tests.yaml");
+    expect(code).toBe(1);
+    expect(value.map((trial: any) => trial.ok)).toEqual([true, false, false]);
+    expect(value[2].problems[0]).toContain("greet");
+    await writeFile(path.join(root, "tests.yaml"), "- { tool: greet, args: { name: x }, expect: { action: allow, risk: low } }\n");
+    expect(await run("policy", "test", "tests.yaml")).toMatchObject({ code: 0, stdout: expect.stringContaining("1 passed, 0 failed") });
+    await writeFile(path.join(root, "tests.yaml"), "- { tool: greet, expekt: allow }\n");
+    expect(await run("policy", "test", "tests.yaml")).toMatchObject({ code: 2, stderr: expect.stringContaining("expekt") });
+  });
+
+  it("signals test runs them offline", async () => {
+    await writeFile(path.join(root, "signals.yaml"), "tests:\n  - name: dropped\n    signal: { app: org.example.hello, method: notifications/progress }\n    expect: []\n  - name: started\n    signal: { app: org.example.hello, kind: lifecycle, method: started }\n    expect: [{ type: lifecycle.started }]\n");
+    expect(await json("signals", "test", "signals.yaml")).toMatchObject({ code: 0, value: [{ name: "dropped", ok: true }, { name: "started", ok: true }] });
+  });
+});
+
+describe("help", () => {
+  it("every command has a summary, an example and the global options", async () => {
+    const { commands } = await import("../../src/cli/commands.ts");
+    const { createProgram } = await import("../../src/cli/program.ts");
+    const program = createProgram("0", async () => {});
+    for (const spec of commands) {
+      const words = spec.usage.split(" ").filter((word) => /^[a-z]/.test(word));
+      const command = words.reduce((at, word) => at.commands.find((c) => c.name() === word)!, program);
+      let help = "";
+      command.configureOutput({ writeOut: (text) => (help += text) });
+      command.outputHelp();
+      expect(help, spec.usage).toContain("Examples:\n  $ aurora-mcp ");
+      expect(help, spec.usage).toContain("--topology");
+      expect(help, spec.usage).toContain("--json");
+      for (const example of spec.examples) expect(example, spec.usage).toContain(`aurora-mcp ${words.join(" ")}`);
+    }
+  });
+
+  it("unknown words and options exit 2 and name what is near", async () => {
+    expect(await run("stauts")).toMatchObject({ code: 2, stderr: expect.stringContaining("Did you mean status?") });
+    expect(await run("status", "--jsn")).toMatchObject({ code: 2, stderr: expect.stringContaining("--json") });
+    expect(await run("--help")).toMatchObject({ code: 0 });
+    expect(await run("--version")).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+  });
+});
