@@ -43,9 +43,12 @@ export interface DateRange {
   readonly to?: string | undefined;
 }
 
-/** A diary of markdown files, one a day, that people can read and edit by hand as well. */
+/**
+ * A diary of markdown files, one a day, that people can read and edit by hand as well.
+ * Every method throws BusinessError STORAGE_FAILED when the disk does not do its part.
+ */
 export interface DiaryService {
-  /** Adds an entry to a day, today by default. Throws BusinessError INVALID_DATE, DAY_FULL or STORAGE_FAILED. */
+  /** Adds an entry to a day, today by default. Throws BusinessError INVALID_DATE or DAY_FULL. */
   write(entry: { readonly content: string; readonly title?: string | undefined; readonly date?: string | undefined }): Promise<Written>;
   /** The text of a day. Throws BusinessError INVALID_DATE or ENTRY_NOT_FOUND. */
   read(date: string): Promise<string>;
@@ -79,6 +82,16 @@ export function openDiary(options: DiaryOptions): DiaryService {
   const inTurn = createQueue();
   const fileOf = (date: string): string => join(folder, `${checked(date)}.md`);
 
+  /** Turns faults of the disk into business failures. */
+  const onDisk = async <T>(job: Promise<T>): Promise<T> => {
+    try {
+      return await job;
+    } catch (error) {
+      if (error instanceof BusinessError) throw error;
+      throw new BusinessError("STORAGE_FAILED", `the diary in ${folder} cannot be read or written`, { retryable: true, cause: error });
+    }
+  };
+
   const dates = async ({ from, to }: DateRange = {}): Promise<string[]> => {
     if (from !== undefined) checked(from);
     if (to !== undefined) checked(to);
@@ -94,41 +107,43 @@ export function openDiary(options: DiaryOptions): DiaryService {
     const added = `\n${heading}\n\n${content.trimEnd()}\n`;
     const text = (before ?? `# ${date}\n`) + added;
     if (text.length > MAX_DAY) throw new BusinessError("DAY_FULL", `${date} holds ${MAX_DAY} characters at most`, { retryable: false });
-    try {
-      await writeFileAtomic(path, text);
-    } catch (error) {
-      throw new BusinessError("STORAGE_FAILED", `the entry of ${date} could not be written to ${folder}`, { retryable: true, cause: error });
-    }
+    await writeFileAtomic(path, text);
     return { date, title, characters: added.length, newDay: before === undefined };
   };
 
+  const read = async (date: string): Promise<string> => {
+    const text = await readFileIfAny(fileOf(date));
+    if (text === undefined) throw new BusinessError("ENTRY_NOT_FOUND", `there is no diary entry for ${date}`, { retryable: false });
+    return text;
+  };
+
+  const search = async (query: string, { limit, ...range }: DateRange & { readonly limit: number }): Promise<{ matches: Match[]; total: number }> => {
+    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+    const matches: Match[] = [];
+    let total = 0;
+    for (const date of await dates(range)) {
+      const text = (await readFileIfAny(fileOf(date))) ?? "";
+      const lower = text.toLowerCase();
+      if (!words.every((word) => lower.includes(word))) continue;
+      total += 1;
+      if (matches.length < limit) matches.push({ date, lines: linesWith(words, text) });
+    }
+    return { matches, total };
+  };
+
+  const index = async (limit: number): Promise<Day[]> => {
+    const newest = (await dates()).slice(0, limit);
+    const days = await Promise.all(newest.map(async (date) => dayOf(date, fileOf(date))));
+    return days.filter((day) => day !== undefined);
+  };
+
   return {
-    dates,
     // Entries are added one after another: each reads the day, adds to it and writes it.
-    write: ({ content, title, date }) => inTurn(() => append(date ?? dateOf(wallTime(options.now(), options.timeZone)), title, content)),
-    read: async (date) => {
-      const text = await readFileIfAny(fileOf(date));
-      if (text === undefined) throw new BusinessError("ENTRY_NOT_FOUND", `there is no diary entry for ${date}`, { retryable: false });
-      return text;
-    },
-    search: async (query, { limit, ...range }) => {
-      const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-      const matches: Match[] = [];
-      let total = 0;
-      for (const date of await dates(range)) {
-        const text = (await readFileIfAny(fileOf(date))) ?? "";
-        const lower = text.toLowerCase();
-        if (!words.every((word) => lower.includes(word))) continue;
-        total += 1;
-        if (matches.length < limit) matches.push({ date, lines: linesWith(words, text) });
-      }
-      return { matches, total };
-    },
-    index: async (limit) => {
-      const newest = (await dates()).slice(0, limit);
-      const days = await Promise.all(newest.map(async (date) => dayOf(date, fileOf(date))));
-      return days.filter((day) => day !== undefined);
-    },
+    write: ({ content, title, date }) => onDisk(inTurn(() => append(date ?? dateOf(wallTime(options.now(), options.timeZone)), title, content))),
+    read: (date) => onDisk(read(date)),
+    search: (query, limits) => onDisk(search(query, limits)),
+    dates: (range) => onDisk(dates(range)),
+    index: (limit) => onDisk(index(limit)),
   };
 }
 

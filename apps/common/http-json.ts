@@ -18,8 +18,10 @@ export interface HttpQuestion {
   readonly signal?: AbortSignal;
 }
 
+/** What fetch says of ports that it never opens (such as 6000); the only fault without a code that matters here. */
+const BAD_PORT = "bad port";
 /** Faults that come before the first byte is sent. */
-const NEVER_SENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"]);
+const NEVER_SENT = new Set([BAD_PORT, "ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"]);
 
 /**
  * Asks once, without following redirects to other places and without trying again. Everything that can go wrong out there
@@ -66,10 +68,11 @@ function parse(text: string): JsonObject | undefined {
   }
 }
 
-/** The system's code of a failed fetch, such as ECONNREFUSED. Its message is not used: it may quote a URL with secrets. */
+/** The system's code of a failed fetch, such as ECONNREFUSED. Other messages are not used: they may quote a URL with secrets. */
 function causeCode(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
-  const inner = cause instanceof AggregateError ? cause.errors[0] : cause;
-  const code = isJsonObject(inner) || inner instanceof Error ? (inner as { code?: unknown }).code : undefined;
-  return typeof code === "string" ? code : "connection failed";
+  const inner: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
+  if (!(inner instanceof Error)) return "connection failed";
+  if (inner.message === BAD_PORT) return BAD_PORT;
+  return "code" in inner && typeof inner.code === "string" ? inner.code : "connection failed";
 }
