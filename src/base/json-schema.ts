@@ -2,6 +2,7 @@ import { Ajv, type AnySchemaObject, type ErrorObject, type Options, type Validat
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { RE2JS } from "re2js";
 import { isObject, own } from "./json.ts";
+import { withoutLookaround } from "./lookaround.ts";
 
 /** One place where a value breaks its schema. `path` are the keys and indexes that lead to it. */
 export interface SchemaIssue {
@@ -29,16 +30,25 @@ export interface LinearRegExp {
 }
 
 /**
- * Compiles a regular expression that runs in linear time whatever the text (RE2 syntax, searched anywhere in the text).
- * Returns a reason instead for syntax that has no linear form, such as lookaround and back-references.
+ * Compiles a regular expression that runs in linear time whatever the text (RE2 syntax, searched anywhere in the text);
+ * lookaround in fixed places is taken apart first. Returns a reason instead for what has no linear form, such as
+ * back-references.
  */
 export function compileRegExp(pattern: string): { readonly ok: true; readonly regexp: LinearRegExp } | { readonly ok: false; readonly reason: string } {
   try {
-    const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
-    return { ok: true, regexp: { test: (text) => compiled.matcher(text).find() } };
+    const plain = withoutLookaround(pattern);
+    if (!plain) return { ok: true, regexp: linear(pattern) };
+    const must = plain.must.map(linear);
+    const mustNot = plain.mustNot.map(linear);
+    return { ok: true, regexp: { test: (text) => must.every((part) => part.test(text)) && !mustNot.some((part) => part.test(text)) } };
   } catch (error) {
     return { ok: false, reason: error instanceof Error ? error.message : String(error) };
   }
+}
+
+function linear(pattern: string): LinearRegExp {
+  const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
+  return { test: (text) => compiled.matcher(text).find() };
 }
 
 /** Largest schema that is compiled, in characters of JSON. */
