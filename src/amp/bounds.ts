@@ -29,24 +29,30 @@ export function boundType(text: string): string {
  */
 export function boundData(value: JsonObject, maxBytes: number): JsonObject {
   const data = boundDepth(value, 0) as JsonObject;
-  if (byteLength(JSON.stringify(data)) <= maxBytes) return data;
+  if (jsonBytes(data) <= maxBytes) return data;
   return cutLargest(data, maxBytes);
 }
 
 function cutLargest(data: JsonObject, maxBytes: number): JsonObject {
-  const sizes = Object.entries(data).map(([key, value]) => ({ key, value, bytes: byteLength(JSON.stringify(value)) + byteLength(key) }));
-  const bySize = sizes.toSorted((a, b) => b.bytes - a.bytes);
-  const out: JsonObject = {};
-  for (const { key, value } of sizes) setOwn(out, key, value);
+  const kept = Math.min(KEPT_OF_CUT, Math.floor(maxBytes / 16));
+  const sizes = Object.entries(data).map(([key, value]) => ({ key, value, bytes: jsonBytes(key) + jsonBytes(value) + 2 }));
+  const out = { ...data };
   const cut: JsonObject = {};
-  for (const { key, value, bytes } of bySize) {
-    setOwn(out, key, typeof value === "string" ? truncate(value, KEPT_OF_CUT) : null);
+  let total = sizes.reduce((sum, member) => sum + member.bytes, 2 + jsonBytes("cut") + 4);
+  for (const { key, value, bytes } of sizes.toSorted((a, b) => b.bytes - a.bytes)) {
+    if (total <= maxBytes) break;
+    const left = typeof value === "string" ? truncate(value, kept) : null;
+    setOwn(out, key, left);
     setOwn(cut, key, bytes);
-    setOwn(out, "cut", cut);
-    if (byteLength(JSON.stringify(out)) <= maxBytes) return out;
+    total += jsonBytes(left) - jsonBytes(value) + jsonBytes(key) + jsonBytes(bytes) + 2;
   }
+  setOwn(out, "cut", cut);
   // So many or so long names that even empty members do not fit.
-  return { cut: { members: sizes.length, bytes: sizes.reduce((sum, s) => sum + s.bytes, 0) } };
+  return total <= maxBytes ? out : { cut: { members: sizes.length, bytes: sizes.reduce((sum, member) => sum + member.bytes, 0) } };
+}
+
+function jsonBytes(value: Json): number {
+  return byteLength(JSON.stringify(value));
 }
 
 function boundDepth(value: Json, depth: number): Json {
