@@ -102,7 +102,8 @@ function withDefaults(merged: Record<string, unknown>, root: string): AppManifes
   const mcp = isObject(merged["mcp"]) ? merged["mcp"] : {};
   const program = mcp["command"] !== undefined;
   // The folder that holds topology/: so the guide's root-relative args and env work (contracts 3).
-  const filled = { transport: mcp["url"] !== undefined ? "http" : "stdio", ...mcp, ...(program && mcp["cwd"] === undefined ? { cwd: root } : {}) };
+  const transport = mcp["url"] !== undefined ? { transport: "http" } : program ? { transport: "stdio" } : {};
+  const filled = { ...transport, ...mcp, ...(program && mcp["cwd"] === undefined ? { cwd: root } : {}) };
   return { ...merged, mcp: filled } as unknown as AppManifest;
 }
 

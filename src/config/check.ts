@@ -79,10 +79,11 @@ class Checker {
     if (shape.title === "AppEntry") this.#nullRemoves = true;
     this.#maps.push({ name: String(this.#path.at(-1) ?? ""), shape });
     const out: Record<string, unknown> = {};
+    const meant = new Set<string>();
     let valid = true;
     for (const [key, entry] of node.entries) {
       this.#path.push(key);
-      const value = this.#entry(key, entry.key, entry.value, shape);
+      const value = this.#entry(key, entry.key, entry.value, shape, meant);
       this.#path.pop();
       if (value !== INVALID && value !== undefined) setOwn(out, key, value);
     }
@@ -91,24 +92,26 @@ class Checker {
         if (!Object.hasOwn(out, key)) valid = false;
       } else {
         valid = false;
-        this.#report("missing-key", this.#path.length === 0 ? firstKey(node) : named, `${this.#name()} needs the key "${key}"`, { label: `add "${key}"`, ...helpOf(shape.properties.get(key)?.description) });
+        // A misspelt key has been told; that it is also missing would be the same mistake again.
+        if (!meant.has(key)) this.#report("missing-key", this.#path.length === 0 ? firstKey(node) : named, `${this.#name()} needs the key "${key}"`, { label: `add "${key}"`, ...helpOf(shape.properties.get(key)?.description) });
       }
     }
-    if (shape.minProperties !== undefined && node.entries.size < shape.minProperties) {
+    if (shape.minProperties !== undefined && Object.keys(out).length < shape.minProperties) {
       valid = false;
-      this.#report("out-of-range", node, `${this.#name()} is empty`, { help: [`possible keys: ${wordList(allowedKeys(shape))}`] });
+      // With keys in it, each of them has been told already.
+      if (node.entries.size < shape.minProperties) this.#report("out-of-range", node, `${this.#name()} is empty`, { help: [`possible keys: ${wordList(allowedKeys(shape))}`] });
     }
     this.#maps.pop();
     this.#nullRemoves = outer;
     return valid ? out : INVALID;
   }
 
-  #entry(key: string, keySpan: Span, node: TextNode, shape: Shape): unknown {
+  #entry(key: string, keySpan: Span, node: TextNode, shape: Shape, meant: Set<string>): unknown {
     const known = shape.properties.get(key);
     if (!known && shape.additional === null) {
       // As in Compose files: a place for anchors and for other tools' notes.
       if (key.startsWith("x-")) return undefined;
-      return this.#unknownKey(key, keySpan, shape);
+      return this.#unknownKey(key, keySpan, shape, meant);
     }
     if (!known && shape.keyPattern && !shape.keyPattern.regexp.test(key)) return this.#report("bad-format", keySpan, `"${clean(key)}" is not ${formatWords(shape.keyPattern.source)}`);
     const child = known ?? shape.additional!;
@@ -117,12 +120,13 @@ class Checker {
     return this.check(node, child, keySpan);
   }
 
-  #unknownKey(key: string, span: Span, shape: Shape): typeof INVALID {
+  #unknownKey(key: string, span: Span, shape: Shape, meant: Set<string>): typeof INVALID {
     const parent = this.#path.slice(0, -1);
     const where = parent.length === 0 ? "at the top level" : `in ${formatPath(parent)}`;
-    const label = suggestKey(key, shape, this.#maps.slice(0, -1));
+    const near = suggestKey(key, shape, this.#maps.slice(0, -1));
+    if (near?.key !== undefined) meant.add(near.key);
     const allowed = allowedKeys(shape);
-    return this.#report("unknown-key", span, `unknown key "${clean(key)}" ${where}`, { ...(label ? { label } : {}), help: [`allowed here: ${wordList(allowed)}`] });
+    return this.#report("unknown-key", span, `unknown key "${clean(key)}" ${where}`, { ...(near ? { label: near.label } : {}), help: [`allowed here: ${wordList(allowed)}`] });
   }
 
   #list(node: ListNode, shape: Shape): unknown {
@@ -206,8 +210,9 @@ class Checker {
   }
 
   #ambiguous(node: ScalarNode, shape: Shape): typeof INVALID {
-    const plain = Number.isFinite(node.value) ? `, and another reader might take it for something else than ${String(node.value)}` : "";
-    return this.#report("ambiguous-number", node, `${this.#name()}: ${clean(node.text)} is not a plain decimal number${plain}`, { help: [allows(shape, "string") ? `write it plainly, or in quotes when a text is meant: "${clean(node.text)}"` : "write it with decimal digits, without leading zeros, and with at most 15 digits"] });
+    const fault = PLAIN_NUMBER.test(node.text) ? "has more digits than a number keeps" : `is not a plain decimal number: another reader might take it for something else${Number.isFinite(node.value) ? ` than ${String(node.value)}` : ""}`;
+    const text = shape.types.length === 0 ? [`when a text is meant, put it in quotes: "${clean(node.text)}"`] : [];
+    return this.#report("ambiguous-number", node, `${this.#name()}: ${clean(node.text)} ${fault}`, { help: ["write it with decimal digits, at most 15, without leading zeros", ...text] });
   }
 
   #wrongType(node: TextNode, shape: Shape, source = ""): typeof INVALID {

@@ -29,6 +29,8 @@ export interface Interpolated {
 const FORMS = "known forms: ${NAME}, ${env:NAME}, ${NAME:-default}, ${NAME:?message}, ${file:path}; $$ is a dollar";
 const VARIABLE = /^(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::([-?])([\s\S]*))?$/;
 
+const EDITOR_ONLY = /^(?:workspaceFolder|workspaceRoot|userHome|pathSeparator)\b/;
+
 /**
  * Replaces `${NAME}`, `${env:NAME}`, `${NAME:-default}`, `${NAME:?message}`, `${file:path}` and `$$` in one parsed scalar
  * (contracts 1). One pass: what a variable holds is never looked at again. Every other `${…}` is a fault, and so is an unset
@@ -93,6 +95,7 @@ function evaluate(body: string, source: VariableSource): Found {
   if (operator === undefined && value !== undefined) return { name, value, fromDefault: false };
   if (value) return { name, value, fromDefault: false };
   if (operator === "-") return { name, value: rest, fromDefault: true };
+  if (EDITOR_ONLY.test(name)) return unknownForm(body);
   const state = value === undefined ? "is not set" : "is empty";
   if (operator === "?") return fault("unset-variable", `the environment variable ${name} ${state}${rest ? `: ${rest}` : ""}`, `set ${name}`);
   return fault("unset-variable", `the environment variable ${name} ${state}`, `set ${name}, or give a default: \${${name}:-…}`);
@@ -114,7 +117,7 @@ function unknownForm(body: string): Found {
     const name = (input[1] || "NAME").replaceAll(/[a-z](?=[A-Z])/g, "$&_").toUpperCase();
     return fault("bad-expression", `${shown} asks a person for a value, which only an editor can do`, `use an environment variable instead: \${${name}}`);
   }
-  if (/^workspaceFolder|^userHome|^pathSeparator/.test(body)) return fault("bad-expression", `${shown} is known to editors only`, "write a path relative to this file, or ${HOME}");
+  if (EDITOR_ONLY.test(body)) return fault("bad-expression", `${shown} is known to editors only`, "write a path relative to this file, or ${HOME}");
   const shell = /^([A-Za-z_]\w*)(-|\?|:\+|\+|:=|=)/.exec(body);
   if (shell) return fault("bad-expression", `${shown}: "${shell[2]}" is not known here`, FORMS);
   return fault("bad-expression", `${shown} is none of the known forms`, FORMS);

@@ -94,23 +94,31 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
 /** Keys whose counterpart has the opposite sense. */
 const OPPOSITES: Readonly<Record<string, string>> = { disabled: "enabled: false", disable: "enabled: false", active: "enabled", inactive: "enabled: false" };
 
-/** What an unknown key was probably meant to be, as words for the caret line; undefined when nothing is near. */
-export function suggestKey(key: string, shape: Shape, parents: readonly { readonly name: string; readonly shape: Shape }[]): string | undefined {
+/** What an unknown key was probably meant to be. */
+export interface KeySuggestion {
+  /** Words for the caret line. */
+  readonly label: string;
+  /** The key that was meant at this very place. */
+  readonly key?: string;
+}
+
+/** What an unknown key was probably meant to be; undefined when nothing is near. */
+export function suggestKey(key: string, shape: Shape, parents: readonly { readonly name: string; readonly shape: Shape }[]): KeySuggestion | undefined {
   const word = key.toLowerCase().replaceAll("-", "_");
   const opposite = Object.hasOwn(OPPOSITES, word) ? OPPOSITES[word]! : undefined;
-  if (opposite && shape.properties.has("enabled")) return `did you mean "${opposite}"?`;
+  if (opposite && shape.properties.has("enabled")) return { label: `did you mean "${opposite}"?` };
   const alias = Object.hasOwn(ALIASES, word) ? ALIASES[word]!.find((name) => shape.properties.has(name)) : undefined;
-  if (alias) return `did you mean "${alias}"?`;
+  if (alias) return { label: `did you mean "${alias}"?`, key: alias };
   const candidates = allowedKeys(shape);
   const exact = nearest(key, candidates, 1)[0];
-  if (exact && exact.replaceAll("_", "") === word.replaceAll("_", "")) return `did you mean "${exact}"?`;
-  for (const [name, child] of shape.properties) if (child.properties.has(word)) return `"${word}" belongs under "${name}"`;
+  if (exact && exact.replaceAll("_", "") === word.replaceAll("_", "")) return { label: `did you mean "${exact}"?`, key: exact };
+  for (const [name, child] of shape.properties) if (child.properties.has(word)) return { label: `"${word}" belongs under "${name}"` };
   const parent = parents.findLast((p) => p.shape.properties.has(word));
-  if (parent) return parent.name === "" ? `"${word}" belongs at the top level` : `"${word}" belongs directly under "${parent.name}"`;
-  if (exact) return `did you mean "${exact}"?`;
+  if (parent) return { label: parent.name === "" ? `"${word}" belongs at the top level` : `"${word}" belongs directly under "${parent.name}"` };
+  if (exact) return { label: `did you mean "${exact}"?`, key: exact };
   for (const [name, child] of shape.properties) {
     const inner = (Object.hasOwn(ALIASES, word) ? ALIASES[word]! : []).find((n) => child.properties.has(n)) ?? nearest(key, child.properties.keys(), 1)[0];
-    if (inner && child.title !== undefined && name === "mcp") return `did you mean "${inner}" under "${name}"?`;
+    if (inner && child.title !== undefined && name === "mcp") return { label: `did you mean "${inner}" under "${name}"?` };
   }
   return undefined;
 }
