@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Clock } from "../base/clock.ts";
 import { systemClock } from "../base/clock.ts";
 import { MAX_TIMER_MS } from "../base/durations.ts";
@@ -112,7 +113,11 @@ export class RpcLane {
         timer: undefined,
       };
       this.#pending.set(id, pending);
-      if (onAbort !== undefined) signal!.addEventListener("abort", onAbort, { once: true });
+      if (onAbort !== undefined) {
+        // Many calls may share one signal; each takes its listener away again.
+        setMaxListeners(0, signal!);
+        signal!.addEventListener("abort", onAbort, { once: true });
+      }
       pending.timer = setTimeout(() => this.#onTimer(id), Math.min(idleMs, totalMs));
       const message = { jsonrpc: "2.0", id, method, params: withMeta(method, params, options, id) };
       this.#wire.send(message).catch((error: unknown) => this.#fail(id, asLinkError(error)));

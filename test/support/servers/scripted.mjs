@@ -6,6 +6,7 @@
 // Actions run in order: {result} {error} {raw} {hex} {stdout,repeat} {stderr,repeat} {notify} {request} {delay} {exit} {kill} {closeStdout} {silent}; "$id" stands for the request's id,
 // "$token" for its progress token, "$cursor" for its cursor.
 // `bytewise` beside {result} flushes byte by byte. Without a script for a method it behaves well: two tools, echo and journal; journal gives everything received so far.
+import { closeSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const script = JSON.parse(process.argv[2] ?? "{}");
@@ -43,7 +44,7 @@ async function run(actions, request) {
       if (action.bytewise) for (const byte of Buffer.from(text)) await write(Buffer.from([byte]));
       else await write(text);
     }
-    if (action.closeStdout) process.stdout.destroy();
+    if (action.closeStdout) closeSync(1);
     if (action.exit !== undefined) process.exit(action.exit);
     if (action.kill !== undefined) process.kill(process.pid, action.kill);
   }
