@@ -20,7 +20,6 @@ export const CALLER = "caller";
 export const OPERATOR = "operator";
 
 const MIN_TOKEN = 16;
-const all = (): boolean => true;
 
 /** Where a workspace keeps the tokens of its two roles. */
 export function tokenFiles(dataDir: string): { readonly caller: string; readonly operator: string } {
@@ -35,8 +34,8 @@ export async function loadTokens(dataDir: string, clients: readonly Client[]): P
   const warnings: string[] = [];
   const files = tokenFiles(dataDir);
   const wanted: { file: string; principal: Principal }[] = [
-    { file: files.operator, principal: { role: "operator", client: OPERATOR, sees: all } },
-    { file: files.caller, principal: { role: "caller", client: CALLER, sees: all } },
+    { file: files.operator, principal: { role: "operator", client: OPERATOR, sees: compileSelection(null, []) } },
+    { file: files.caller, principal: { role: "caller", client: CALLER, sees: compileSelection(null, []) } },
     ...clients.map((c) => ({ file: c.tokenFile, principal: { role: "caller" as const, client: c.name, sees: compileSelection(c.include, c.exclude) } })),
   ];
   const entries: { hash: Buffer; principal: Principal; file: string }[] = [];

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { Principal } from "../base/principal.ts";
 import { EventLog, EventStream, readEventId, startEventStream } from "./gateway-events.ts";
@@ -23,7 +24,8 @@ export interface GatewayHttp {
   handle(request: McpRequest): Promise<void>;
   /** Open sessions. */
   readonly sessions: number;
-  close(): Promise<void>;
+  /** Takes no new requests, ends waiting streams at once, gives running requests up to `graceMs` (5 s), and ends all sessions. */
+  close(graceMs?: number): Promise<void>;
 }
 
 export interface GatewayHttpOptions {
@@ -55,6 +57,8 @@ export function createGatewayHttp(options: GatewayHttpOptions): GatewayHttp {
   const { gateway } = options;
   const { maxSessions = 1000, maxSessionsPerClient = 200, idleMs = 30 * 60_000, now = () => performance.now() } = options;
   const sessions = new Map<string, HttpSession>();
+  const posts = new Set<Promise<void>>();
+  let closed = false;
 
   const isIdle = (entry: HttpSession): boolean => entry.session.inFlight.size === 0 && !entry.main.attached;
   const end = async (entry: HttpSession): Promise<void> => {
@@ -166,15 +170,24 @@ export function createGatewayHttp(options: GatewayHttpOptions): GatewayHttp {
     },
     async handle(request) {
       const { req, res } = request;
-      if (req.method === "POST") return post(request);
+      if (closed) return answer(res, 503, rpcFault(null, REFUSED, "the host is stopping"), { Connection: "close" });
+      if (req.method === "POST") {
+        const running = post(request);
+        posts.add(running);
+        return running.finally(() => posts.delete(running));
+      }
       if (req.method === "GET") return get(request);
       const entry = sessionOf(request, null);
       if (!entry) return;
       await end(entry);
       res.writeHead(204).end();
     },
-    async close() {
+    async close(graceMs = 5000) {
+      closed = true;
       clearInterval(sweep);
+      for (const { main } of sessions.values()) main.end();
+      const running = Promise.allSettled([...posts]);
+      await Promise.race([running, sleep(graceMs, undefined, { ref: false })]);
       await Promise.all([...sessions.values()].map(end));
     },
   };

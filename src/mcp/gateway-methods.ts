@@ -1,7 +1,9 @@
 import { KitError } from "../base/errors.ts";
 import { isObject, own, setOwn, type JsonObject } from "../base/json.ts";
+import type { Principal } from "../base/principal.ts";
 import { nearest } from "../base/text.ts";
 import type { CallOptions, GatewayPlan, Kit } from "../kit-api.ts";
+import type { Catalog } from "../tools/types.ts";
 import { LOG_LEVELS, wantsLog } from "./gateway-log.ts";
 import { namePrompts, nameTools, type NamedTool } from "./gateway-names.ts";
 import { pageOf } from "./gateway-pages.ts";
@@ -56,10 +58,30 @@ export function gatewayMethods(deps: MethodDeps): ReadonlyMap<string, MethodHand
   return methods;
 }
 
-/** The tools that a session sees, sorted by name. */
-export function visibleTools(kit: Kit, settings: GatewaySettings, session: Pick<GatewaySession, "principal">): NamedTool[] {
-  const listed = (state: string): boolean => state === "exposed" || state === "unavailable" || (state === "denied" && settings.denied === "refuse");
-  return nameTools(kit.catalog(), settings.naming).sorted.filter(({ tool }) => listed(tool.state) && session.principal.sees(tool.app, tool.tool));
+/** The tools that a session sees, sorted by name: what the kit shows this client, and with `denied: refuse` also what it would refuse. */
+export function visibleTools(kit: Kit, settings: GatewaySettings, { principal }: Pick<GatewaySession, "principal">): NamedTool[] {
+  const catalog = kit.catalog();
+  const tools = nameTools(catalog, settings.naming).sorted;
+  if (settings.denied === "refuse") return tools.filter(({ tool }) => LISTED.has(tool.state) && principal.sees(tool.app, tool.tool));
+  const shown = shownTo(kit, catalog, principal);
+  return tools.filter(({ tool }) => shown.has(tool.full));
+}
+
+const LISTED: ReadonlySet<string> = new Set(["exposed", "unavailable", "denied"]);
+const shownCache = new WeakMap<Catalog, WeakMap<Principal["sees"], ReadonlySet<string>>>();
+
+/** Full names of what the kit's own export shows a client; policy and selection are decided in one place. Kept for as long as catalogue and selection are. */
+function shownTo(kit: Kit, catalog: Catalog, principal: Principal): ReadonlySet<string> {
+  let bySelection = shownCache.get(catalog);
+  if (!bySelection) shownCache.set(catalog, (bySelection = new WeakMap()));
+  let shown = bySelection.get(principal.sees);
+  if (!shown) bySelection.set(principal.sees, (shown = new Set(Object.values(kit.tools("mcp", { client: principal.client }).names).filter((full) => seesFull(catalog, full, principal)))));
+  return shown;
+}
+
+function seesFull(catalog: Catalog, full: string, principal: Principal): boolean {
+  const tool = catalog.byFull(full);
+  return tool !== undefined && principal.sees(tool.app, tool.tool);
 }
 
 async function callTool({ kit, settings }: MethodDeps, session: GatewaySession, params: JsonObject, flight: InFlight): Promise<JsonObject> {

@@ -1,10 +1,10 @@
-import { messageOf } from "../base/errors.ts";
+import { KitError, messageOf } from "../base/errors.ts";
 import { isObject, own, type Json, type JsonObject } from "../base/json.ts";
 import type { Principal } from "../base/principal.ts";
 import type { ServerRequest } from "../runtime/ports.ts";
 import type { Outlet } from "./gateway-outlet.ts";
 import { INTERNAL_ERROR, INVALID_REQUEST, readMessage, rpcFault, rpcNotification, rpcResult, RpcError, type RpcId } from "./gateway-rpc.ts";
-import { unknownMethod } from "./gateway-results.ts";
+import { refusal, unknownMethod } from "./gateway-results.ts";
 
 /** Requests of one session that may run at once. */
 const MAX_IN_FLIGHT = 256;
@@ -96,7 +96,8 @@ export class GatewaySession {
       return abort.signal.aborted ? null : rpcResult(id, result);
     } catch (error) {
       if (abort.signal.aborted) return null;
-      return error instanceof RpcError ? rpcFault(id, error.code, error.message, error.data) : rpcFault(id, INTERNAL_ERROR, messageOf(error));
+      const fault = error instanceof KitError ? refusal(error.toBody()) : error;
+      return fault instanceof RpcError ? rpcFault(id, fault.code, fault.message, fault.data) : rpcFault(id, INTERNAL_ERROR, messageOf(fault));
     } finally {
       this.inFlight.delete(id);
     }

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { KitError } from "../base/errors.ts";
 import { canonicalJson, isObject, type JsonObject } from "../base/json.ts";
 import type { Principal } from "../base/principal.ts";
 import type { CallOptions, Kit } from "../kit-api.ts";
@@ -6,6 +7,7 @@ import { wantsLog } from "./gateway-log.ts";
 import { gatewayMethods, visibleTools, type GatewaySettings } from "./gateway-methods.ts";
 import { namePrompts } from "./gateway-names.ts";
 import type { Outlet } from "./gateway-outlet.ts";
+import { refusal } from "./gateway-results.ts";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, rpcNotification, RpcError } from "./gateway-rpc.ts";
 import { GatewaySession, type InFlight } from "./gateway-session.ts";
 import { PROTOCOL_VERSIONS } from "./protocol-versions.ts";
@@ -45,12 +47,19 @@ export function createGateway(options: GatewayOptions): Gateway {
   const subscribe = async (session: GatewaySession, uri: string, call: CallOptions): Promise<void> => {
     if (!kit.subscribeResource) throw new RpcError(METHOD_NOT_FOUND, "subscriptions are not served here");
     if (session.subscriptions.size >= MAX_SUBSCRIPTIONS) throw new RpcError(INVALID_PARAMS, `more than ${MAX_SUBSCRIPTIONS} subscriptions in one session`);
-    await kit.subscribeResource(uri, call);
-    if (session.closed) return;
+    const others = subscribers.get(uri) ?? new Set<GatewaySession>();
+    // Upstream there is one subscription, however many sessions share it.
+    if (others.size === 0) {
+      try {
+        await kit.subscribeResource(uri, call);
+      } catch (error) {
+        throw error instanceof KitError ? refusal(error.toBody(), uri) : error;
+      }
+    }
+    others.add(session);
+    subscribers.set(uri, others);
     session.subscriptions.add(uri);
-    const set = subscribers.get(uri);
-    if (set) set.add(session);
-    else subscribers.set(uri, new Set([session]));
+    if (session.closed) await unsubscribe(session, uri);
   };
   const unsubscribe = async (session: GatewaySession, uri: string): Promise<void> => {
     session.subscriptions.delete(uri);

@@ -139,7 +139,7 @@ export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
     toolRows: (): ToolRow[] => catalog.tools.map((t) => ({ name: t.full, short_name: t.short, app: t.app, tool: t.tool, title: null, description: String(t.definition["description"] ?? ""), risk: t.risk, risk_source: t.riskSource, action: "allow", state: t.state, reason: null, tokens: 10 })),
     tools(format) {
       const tools = catalog.tools.filter((t) => t.state === "exposed").map((t) => ({ type: "function", function: { name: t.short, parameters: t.definition["inputSchema"] ?? {} } }));
-      return { format, tools, text: `${JSON.stringify(tools)}\n`, etag: catalog.digest, names: Object.fromEntries(catalog.tools.map((t) => [t.short, t.full])), warnings: [] };
+      return { format, tools, text: `${JSON.stringify(tools)}\n`, etag: catalog.digest, names: Object.fromEntries(catalog.tools.filter((t) => t.state === "exposed" || t.state === "unavailable").map((t) => [t.short, t.full])), warnings: [] };
     },
     callTool,
     executeToolCalls: (calls, options) =>
