@@ -15,16 +15,19 @@ export function compileGlob(source: string): Glob {
   const pattern = [...source];
   const first = pattern.findIndex((c) => c === "*" || c === "?");
   const literal = first === -1;
+  const prefix = literal ? source : pattern.slice(0, first).join("");
   return {
     source,
-    prefix: literal ? source : pattern.slice(0, first).join(""),
+    prefix,
     literal,
-    matches: literal ? (text) => text === source : source === "*" ? () => true : (text) => match(pattern, text),
+    matches: literal ? (text) => text === source : source === "*" ? () => true : (text) => text.startsWith(prefix) && match(pattern, ASCII.test(text) ? text : [...text]),
   };
 }
 
-function match(pattern: readonly string[], input: string): boolean {
-  const text = [...input];
+/** Texts whose characters are their code units, so that they need not be taken apart first. */
+const ASCII = /^[\0-\x7f]*$/;
+
+function match(pattern: readonly string[], text: ArrayLike<string>): boolean {
   let p = 0;
   let t = 0;
   let star = -1;

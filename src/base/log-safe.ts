@@ -1,3 +1,4 @@
+import { ExactNumber } from "./exact-json.ts";
 import { isObject, setOwn } from "./json.ts";
 import { isInvisible } from "./text.ts";
 
@@ -42,6 +43,7 @@ export function shapeOf(value: unknown, depth = 0): unknown {
   if (typeof value === "string") return `string(${value.length})`;
   if (value === null) return "null";
   if (Array.isArray(value)) return depth > 8 || value.length > 5 ? `list(${value.length})` : value.map((item) => shapeOf(item, depth + 1));
+  if (value instanceof ExactNumber) return "number";
   if (!isObject(value)) return typeof value;
   const entries = Object.entries(value);
   if (depth > 8 || entries.length > 50) return `map(${entries.length})`;

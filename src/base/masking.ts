@@ -1,3 +1,4 @@
+import { ExactNumber } from "./exact-json.ts";
 import { isObject, setOwn } from "./json.ts";
 import { createNeedles } from "./needles.ts";
 import { MASK, maskShapes } from "./secret-shapes.ts";
@@ -93,7 +94,7 @@ function maskValue(input: unknown, masker: Masker, depth: number): unknown {
   if (typeof input === "string") return masker.text(input);
   if (depth > 100) return MASK;
   if (Array.isArray(input)) return input.map((item) => maskValue(item, masker, depth + 1));
-  if (!isObject(input)) return input;
+  if (!isObject(input) || input instanceof ExactNumber) return input;
   const out: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(input)) {
     const secret = isSecretName(key) && !isPlaceName(key) && (typeof value === "string" || typeof value === "number") && value !== "";

@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { KitError } from "../base/errors.ts";
+import { parseExact, stringifyExact } from "../base/exact-json.ts";
 import { deepFreeze, digest, type JsonObject } from "../base/json.ts";
 import type { RuleRef } from "../policy/types.ts";
 import type { Journal } from "../runtime/ports.ts";
@@ -43,7 +44,7 @@ export interface Approval extends Omit<ApprovalRequest, "expiresMs"> {
 
 /** One line of the journal of approvals. The file holds arguments as they are and so is for its owner only (mode 0600). */
 export type ApprovalRecord =
-  | { readonly kind: "asked"; readonly approval: Approval }
+  | { readonly kind: "asked"; readonly approval: Omit<Approval, "args">; /** JSON text, so that no digit is lost. */ readonly args: string }
   | { readonly kind: "decided"; readonly id: string; readonly decision: "approve" | "deny"; readonly by: string; readonly note: string | null; readonly at: number }
   | { readonly kind: "used"; readonly id: string; readonly at: number };
 
@@ -117,7 +118,7 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
 
   for (const record of await journal.read()) {
     if (record.kind === "asked") {
-      set(record.approval);
+      set({ ...record.approval, args: parseExact(record.args) as JsonObject });
       continue;
     }
     const found = approvals.get(record.id);
@@ -158,9 +159,9 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
         if (pending.length >= MAX_PENDING) throw new KitError("RATE_LIMITED", `${MAX_PENDING} calls already wait for approval`);
         const now = clock.now();
         // A copy, so that nothing the caller does to its object later changes what runs.
-        const copy = structuredClone(rest);
-        const approval: Approval = { ...copy, id: newId(), binding, createdAt: now, expiresAt: now + expiresMs, state: "pending", approvedBy: [], deniedBy: null, note: null };
-        return commit({ kind: "asked", approval }, approval);
+        const args = parseExact(stringifyExact(rest.args)) as JsonObject;
+        const approval: Approval = { ...rest, args, id: newId(), binding, createdAt: now, expiresAt: now + expiresMs, state: "pending", approvedBy: [], deniedBy: null, note: null };
+        return commit(asked(approval), approval);
       }),
 
     waitFor: (id, ms, signal) =>
@@ -231,5 +232,10 @@ function decided(approval: Approval, record: Extract<ApprovalRecord, { kind: "de
 }
 
 function snapshot(approvals: ReadonlyMap<string, Approval>): ApprovalRecord[] {
-  return [...approvals.values()].map((approval) => ({ kind: "asked", approval }));
+  return [...approvals.values()].map(asked);
+}
+
+function asked(approval: Approval): ApprovalRecord {
+  const { args, ...rest } = approval;
+  return { kind: "asked", approval: rest, args: stringifyExact(args) };
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
+import { ExactNumber } from "../base/exact-json.ts";
 import { canonicalJson, isObject, own, setOwn, type Json, type JsonObject } from "../base/json.ts";
 import { jsonLine, shapeOf } from "../base/log-safe.ts";
 import type { Masker } from "../base/masking.ts";
@@ -142,6 +143,7 @@ const CHAIN_KEYS: ReadonlySet<string> = new Set(["seq", "prev", "hash"]);
 function bounded(value: unknown): Json {
   if (typeof value === "string") return value.length > MAX_VALUE_CHARS ? `${truncate(value, MAX_VALUE_CHARS)} (${value.length} characters)` : value;
   if (Array.isArray(value)) return value.map((item) => bounded(item));
+  if (value instanceof ExactNumber) return value.digits;
   if (!isObject(value)) return (value ?? null) as Json;
   const out: JsonObject = {};
   for (const [key, item] of Object.entries(value)) if (item !== undefined) setOwn(out, key, bounded(item));

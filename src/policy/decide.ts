@@ -1,10 +1,11 @@
 import { messageOf } from "../base/errors.ts";
+import { hasSecretToken } from "../base/secret-shapes.ts";
 import type { Risk } from "../tools/types.ts";
 import type { CompiledRule } from "./compile-rule.ts";
 import type { Verdict } from "./spellings.ts";
 import { matchesAny } from "./rule-index.ts";
 import { RISKS, type PolicyRules } from "./rules.ts";
-import type { Action, CallContext, Decision, LimitRef, Subject } from "./types.ts";
+import type { Action, AuditDetail, CallContext, Decision, LimitRef, Subject } from "./types.ts";
 
 /**
  * The one decision of the kit, for lists, calls, reads, prompts, exports, gateway and library alike (contracts 5). Pure, and
@@ -15,7 +16,7 @@ import type { Action, CallContext, Decision, LimitRef, Subject } from "./types.t
 export function decide(rules: PolicyRules, subject: Subject, call: CallContext, marked: boolean): Decision {
   if (rules.refusal !== null) return refusal(`no policy is loaded, so nothing may be called: ${rules.refusal}`);
   try {
-    return withFlow(rules, judge(rules, subject, call), marked);
+    return withFlow(rules, withEgress(judge(rules, subject, call), subject, call), marked);
   } catch (error) {
     return refusal(`policy error: the policy could not be evaluated for this call (${messageOf(error)})`);
   }
@@ -43,30 +44,50 @@ function judge(rules: PolicyRules, subject: Subject, call: CallContext): Decisio
   }
   const { risk, source } = riskFrom(rules, subject, hits);
   const row = rules.table[risk];
-  const restricting = hits.filter((h) => h.verdict !== null).map((h) => h.rule);
-  const base = {
-    risk,
-    riskSource: source,
-    audit: row.audit === "full" || restricting.some((r) => r.audit === "full") ? ("full" as const) : ("summary" as const),
-    limits: restricting.flatMap((r): LimitRef[] => (r.limit ? [r.limit] : [])),
-    timeoutMs: restricting.reduce<number | null>((least, r) => (r.timeoutMs !== null && (least === null || r.timeoutMs < least) ? r.timeoutMs : least), null),
-    dataFlow: false,
-  };
-  const by = (action: Action, hit: Hit, note = ""): Decision => ({ ...base, action, rule: hit.rule.ref, reason: ruleReason(action, hit, note) });
+  const obligations = obligationsOf(hits, row.audit);
+  const { action, hit, note } = strictest(hits, risk, row.action);
+  const rule = hit?.rule.ref ?? null;
+  const reason = hit ? ruleReason(action, hit, note) : tableReason(rules, risk, source, hits);
+  return { action, risk, riskSource: source, rule, reason, ...obligations, dataFlow: false };
+}
 
-  const deny = hits.find((h) => h.rule.action === "deny" && h.verdict !== null);
-  if (deny) return by("deny", deny);
-  // On a critical subject a rule loosens the table only when it says itself that it means a critical one.
-  const meansIt = (r: CompiledRule): boolean => risk !== "critical" || r.risk === "critical";
-  const ask = hits.find((h) => h.rule.action === "ask" && h.verdict !== null && (meansIt(h.rule) || row.action !== "deny"));
-  if (ask) return by("ask", ask);
-  const allow = hits.find((h) => h.rule.action === "allow" && h.verdict === "yes" && meansIt(h.rule));
-  if (allow) return by("allow", allow);
-  if (row.action === "deny") {
-    const perhaps = hits.find((h) => h.verdict === null && couldLoosen(h.rule, risk));
-    if (perhaps) return by("ask", perhaps, ", depending on caller or arguments");
+/** Deny beats ask beats allow beats the table; among equals the rule with the first id is named. No `hit`: the table decides. */
+function strictest(hits: readonly Hit[], risk: Risk, byTable: Action): { action: Action; hit: Hit | null; note: string } {
+  let ask: Hit | null = null;
+  let allow: Hit | null = null;
+  let perhaps: Hit | null = null;
+  for (const hit of hits) {
+    const { rule, verdict } = hit;
+    if (verdict === null) {
+      if (couldLoosen(rule, risk)) perhaps ??= hit;
+      continue;
+    }
+    if (rule.action === "deny") return { action: "deny", hit, note: "" };
+    // On a critical subject a rule loosens the table only when it says itself that it means a critical one.
+    const meansIt = risk !== "critical" || rule.risk === "critical";
+    if (rule.action === "ask" && (meansIt || byTable !== "deny")) ask ??= hit;
+    if (rule.action === "allow" && verdict === "yes" && meansIt) allow ??= hit;
   }
-  return { ...base, action: row.action, rule: null, reason: tableReason(rules, risk, source, hits) };
+  if (ask) return { action: "ask", hit: ask, note: "" };
+  if (allow) return { action: "allow", hit: allow, note: "" };
+  if (byTable === "deny" && perhaps) return { action: "ask", hit: perhaps, note: ", depending on caller or arguments" };
+  return { action: byTable, hit: null, note: "" };
+}
+
+const NO_LIMITS: readonly LimitRef[] = Object.freeze([]);
+
+/** What every matching rule asks for beside the action: limits, the shortest timeout, the fullest audit. */
+function obligationsOf(hits: readonly Hit[], audit: AuditDetail): Pick<Decision, "audit" | "limits" | "timeoutMs"> {
+  let limits: LimitRef[] | null = null;
+  let timeoutMs: number | null = null;
+  let detail = audit;
+  for (const { rule, verdict } of hits) {
+    if (verdict === null) continue;
+    if (rule.limit) (limits ??= []).push(rule.limit);
+    if (rule.timeoutMs !== null && (timeoutMs === null || rule.timeoutMs < timeoutMs)) timeoutMs = rule.timeoutMs;
+    if (rule.audit === "full") detail = "full";
+  }
+  return { audit: detail, limits: limits ?? NO_LIMITS, timeoutMs };
 }
 
 /** Whether a rule whose arguments are not known yet may turn the table's denial into something else. */
@@ -92,20 +113,17 @@ function verdictOf(rule: CompiledRule, call: CallContext): Verdict | null {
   return verdict;
 }
 
-function riskFrom(rules: PolicyRules, subject: Subject, hits: readonly Hit[]): { risk: Risk; source: string } {
-  const clear = highest(hits.filter((h) => h.verdict === "yes"));
-  const base = clear ?? ownRisk(rules, subject);
-  // A matcher that cannot be judged may raise the risk, never lower it.
-  const unclear = highest(hits.filter((h) => h.verdict === "unclear"));
-  return unclear && rank(unclear.risk) > rank(base.risk) ? unclear : base;
-}
-
-function highest(hits: readonly Hit[]): { risk: Risk; source: string } | null {
-  let found: CompiledRule | null = null;
-  for (const { rule } of hits) {
-    if (rule.risk !== null && (found === null || rank(rule.risk) > rank(found.risk!))) found = rule;
+function riskFrom(rules: PolicyRules, subject: Subject, hits: readonly Hit[]): { readonly risk: Risk; readonly source: string } {
+  let clear: CompiledRule | null = null;
+  let unclear: CompiledRule | null = null;
+  for (const { rule, verdict } of hits) {
+    if (rule.risk === null) continue;
+    if (verdict === "yes" && (clear === null || rank(rule.risk) > rank(clear.risk!))) clear = rule;
+    if (verdict === "unclear" && (unclear === null || rank(rule.risk) > rank(unclear.risk!))) unclear = rule;
   }
-  return found ? { risk: found.risk!, source: found.label } : null;
+  const base = clear ? { risk: clear.risk!, source: clear.label } : ownRisk(rules, subject);
+  // A matcher that cannot be judged may raise the risk, never lower it.
+  return unclear && rank(unclear.risk!) > rank(base.risk) ? { risk: unclear.risk!, source: unclear.label } : base;
 }
 
 /** Risk without any rule: trusted manifest, else the default by trust as the server's hints move it. Reading a resource or prompt changes nothing, so it is low. */
@@ -119,8 +137,10 @@ function ownRisk(rules: PolicyRules, subject: Subject): { risk: Risk; source: st
   return { risk: byTrust, source };
 }
 
+const RANK: Readonly<Record<Risk, number>> = { low: 0, medium: 1, high: 2, critical: 3 };
+
 function rank(risk: Risk): number {
-  return RISKS.indexOf(risk);
+  return RANK[risk];
 }
 
 const VERBS: Readonly<Record<Action, string>> = { allow: "allowed by", ask: "needs approval by", deny: "denied by" };
@@ -138,6 +158,14 @@ function tableReason(rules: PolicyRules, risk: Risk, source: string, hits: reado
   if (action === "allow" || !short) return `no rule matched, so ${table}`;
   const why = short.verdict === "unclear" ? "the arguments may be read in more than one way" : "for a critical tool the same rule must also say risk: critical";
   return `${short.rule.label} does not allow it (${why}), so ${table}`;
+}
+
+/** Text in the shape of a known token does not go to an app of low trust, unless a rule allows the very call. */
+function withEgress(decision: Decision, subject: Subject, call: CallContext): Decision {
+  if (subject.trust !== "low" || call.args === null || decision.action === "deny") return decision;
+  if (decision.action === "allow" && decision.rule !== null) return decision;
+  if (!hasSecretToken(JSON.stringify(call.args))) return decision;
+  return { ...decision, action: "deny", rule: null, reason: "secret-egress: the arguments hold what looks like an access token, and the app is of low trust; a rule with action: allow for this call would let it through" };
 }
 
 /** A sink call of a marked session is asked or denied, whatever allowed it. */

@@ -1,3 +1,4 @@
+import { ExactNumber } from "../base/exact-json.ts";
 import { compileGlob } from "../base/glob.ts";
 import { compileRegExp, type LinearRegExp } from "../base/json-schema.ts";
 import { canonicalJson, isObject, type Json, type JsonObject } from "../base/json.ts";
@@ -88,17 +89,17 @@ function oneOf(wanted: readonly Json[]): Condition {
   const loose = new Set(wanted.flatMap((w) => (isObject(w) || Array.isArray(w) || w === null ? [] : spellingsOf(String(w)).texts)));
   return (value) => {
     if (exact.has(canonicalJson(value))) return "yes";
-    if (value === null || isObject(value) || Array.isArray(value)) return "no";
+    if (value === null || Array.isArray(value) || (isObject(value) && !isNumber(value))) return "no";
     const spelled = spellingsOf(String(value));
     return spelled.unclear || spelled.texts.some((t) => loose.has(t)) ? "unclear" : "no";
   };
 }
 
+// `**` and a slash in front stand for any folders, or none.
 function globCondition(pattern: string): Condition {
-  const raw = compileGlob(pattern);
-  const folded = compileGlob(pattern.normalize("NFKC"));
-  const one = (text: string): boolean => raw.matches(text) || folded.matches(text);
-  return textCondition((s) => judgeSpellings(s, one));
+  const patterns = [pattern, pattern.normalize("NFKC")].flatMap((p) => (p.startsWith("**/") ? [p, p.slice(3)] : [p]));
+  const globs = [...new Set(patterns)].map((p) => compileGlob(p));
+  return textCondition((s) => judgeSpellings(s, (text) => globs.some((g) => g.matches(text))));
 }
 
 function regExpCondition(regexp: LinearRegExp): Condition {
@@ -115,27 +116,32 @@ function underCondition(folder: string): Condition {
   const base = normalizePath(folder);
   const folded = base.normalize("NFKC").toLowerCase();
   return textCondition((spelled) => {
-    const verdicts = spelled.texts.map((text) => liesUnder(normalizePath(text), base));
+    const verdicts = spelled.paths.map((path) => liesUnder(path, base));
     if (!spelled.unclear && verdicts.every((v) => v === "yes")) return "yes";
     // A disk may take letters of either case for the same: such a path is neither clearly inside nor clearly outside.
-    const near = spelled.texts.some((text) => liesUnder(normalizePath(text).normalize("NFKC").toLowerCase(), folded) !== "no");
-    return near || spelled.unclear || verdicts.some((v) => v !== "no") ? "unclear" : "no";
+    const perhaps = spelled.unclear || verdicts.some((v) => v !== "no") || spelled.foldedPaths.some((path) => liesUnder(path, folded) !== "no");
+    return perhaps ? "unclear" : "no";
   });
 }
 
 function textCondition(judge: (spelled: Spellings) => Verdict): Condition {
   return (value) => {
     if (typeof value === "string") return judge(spellingsOf(value));
-    if (typeof value === "number" || typeof value === "boolean") return judge(spellingsOf(String(value)));
+    if (isNumber(value) || typeof value === "boolean") return judge(spellingsOf(String(value)));
     return value === null ? "no" : "unclear";
   };
 }
 
 function numberCondition(holds: (n: number) => boolean): Condition {
   return (value) => {
-    if (typeof value === "number") return holds(value) ? "yes" : "no";
+    if (isNumber(value)) return holds(Number(value)) ? "yes" : "no";
     return value === null ? "no" : "unclear";
   };
+}
+
+/** A number, or one with more digits than a double holds. */
+function isNumber(value: unknown): boolean {
+  return typeof value === "number" || value instanceof ExactNumber;
 }
 
 /** All values that a dotted path leads to; lists on the way are walked. `missing`: some element of such a list does not have it. */
@@ -154,7 +160,9 @@ function valuesAt(args: JsonObject, path: string, segments: readonly string[]): 
     }
   };
   walk(args, 0);
+  // Missing at some element of a list, not missing altogether.
+  missing &&= values.length > 0;
   // A server may also have an argument whose own name has dots in it.
   if (segments.length > 1 && Object.hasOwn(args, path)) values.push(args[path]!);
-  return { values, missing: missing && values.length > 0 };
+  return { values, missing };
 }

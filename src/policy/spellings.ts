@@ -9,17 +9,38 @@ const MAX_DECODE_ROUNDS = 5;
 
 /**
  * The ways in which a server may read one text: as written, with its percent-escapes decoded, and as a path with `.`, `..`, `//`
- * and backslashes resolved; each also in Unicode NFKC. The first is always the text as written.
- * `unclear` when the text is escaped more often than anyone writes by accident.
+ * and backslashes resolved; each also in Unicode NFKC.
  */
 export interface Spellings {
+  /** The first is the text as written. */
   readonly texts: readonly string[];
+  /** The spellings as normalised paths. */
+  readonly paths: readonly string[];
+  /** The same in NFKC and small letters, for disks that take letters of either case for one. */
+  readonly foldedPaths: readonly string[];
+  /** The text is escaped more often than anyone writes by accident. */
   readonly unclear: boolean;
 }
 
+/** Spellings of the texts seen last: one call is judged by many rules, and asking for the same text again is the rule. */
+const memo = new Map<string, Spellings>();
+const MEMO_ENTRIES = 64;
+const MEMO_CHARS = 4096;
+
 /** Gives the {@link Spellings} of a text. A rule that refuses looks at each, a rule that allows must hold for all. */
 export function spellingsOf(text: string): Spellings {
-  if (PLAIN.test(text)) return { texts: [text], unclear: false };
+  const known = memo.get(text);
+  if (known) return known;
+  const found = spell(text);
+  if (text.length <= MEMO_CHARS) {
+    if (memo.size >= MEMO_ENTRIES) memo.clear();
+    memo.set(text, found);
+  }
+  return found;
+}
+
+function spell(text: string): Spellings {
+  if (PLAIN.test(text)) return withPaths([text], false);
   const decoded = decodeFully(text);
   const texts = new Set([text]);
   for (const form of [text, decoded.text]) {
@@ -28,7 +49,12 @@ export function spellingsOf(text: string): Spellings {
       if (/[/\\]/.test(unicode)) texts.add(normalizePath(unicode));
     }
   }
-  return { texts: [...texts], unclear: decoded.unclear };
+  return withPaths([...texts], decoded.unclear);
+}
+
+function withPaths(texts: readonly string[], unclear: boolean): Spellings {
+  const paths = [...new Set(texts.map((t) => normalizePath(t)))];
+  return { texts, paths, foldedPaths: [...new Set(paths.map((p) => p.normalize("NFKC").toLowerCase()))], unclear };
 }
 
 /** Texts that have one spelling only: no slash, backslash, percent sign, nor anything outside ASCII. The common case, so it is quick. */
