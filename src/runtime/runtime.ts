@@ -109,6 +109,8 @@ export class Runtime {
     const now = (): AppPlan => runner.plan;
     const events: AppRunnerEvents = {
       onChange: () => {
+        // The app's state is visible at once; the catalogue follows when things are quiet.
+        this.#snapshot = { ...this.#snapshot, apps: this.#views(this.#snapshot.plan) };
         out.onAppChange(viewOf(runner));
         this.#refreshSoon.request();
       },
@@ -145,21 +147,23 @@ export class Runtime {
   }
 
   #publish(plan: Plan, revision: number, force: boolean): void {
-    const apps = new Map<string, AppView>();
+    const apps = this.#views(plan);
     const listed: CatalogApp[] = [];
-    for (const runner of this.#runners.values()) {
-      const view = viewOf(runner);
-      apps.set(view.package, view);
-      if (view.listing) listed.push({ plan: runner.plan, listing: view.listing, up: view.state === "ready" });
-    }
-    for (const parked of plan.parked.values()) {
-      if (apps.has(parked.package)) continue;
-      apps.set(parked.package, { package: parked.package, plan: null, state: parked.state, reason: parked.reason, pid: null, protocol: null, version: null, restarts: 0, nextAttempt: null, calls: 0, listing: null, source: parked.display });
-    }
+    for (const view of apps.values()) if (view.listing && view.plan) listed.push({ plan: view.plan, listing: view.listing, up: view.state === "ready" });
     const catalog = buildCatalog(listed, plan.policy, this.#deps.pins);
     const changed = force || catalog.digest !== this.#snapshot.catalog.digest;
     this.#snapshot = { revision, plan, catalog, apps };
     this.#deps.events.onSnapshot(this.#snapshot, changed);
+  }
+
+  #views(plan: Plan): Map<string, AppView> {
+    const apps = new Map<string, AppView>();
+    for (const runner of this.#runners.values()) apps.set(runner.package, viewOf(runner));
+    for (const parked of plan.parked.values()) {
+      if (apps.has(parked.package)) continue;
+      apps.set(parked.package, { package: parked.package, plan: null, state: parked.state, reason: parked.reason, pid: null, protocol: null, version: null, restarts: 0, nextAttempt: null, calls: 0, listing: null, source: parked.display });
+    }
+    return apps;
   }
 }
 

@@ -1,7 +1,7 @@
 // A raw MCP server over stdio that does what its one argument, a JSON script, says. Nothing of any SDK is in the way, so it can misbehave in every way.
 //
 //   { "ignoreTerm": true, "ignoreEof": true, "hello": {…members of the initialize result…},
-//     "on": { "start": [actions], "tools/list": [actions], "tools/list#2": [actions of the second such request and later ones] } }
+//     "on": { "start": [actions], "tools/list": [actions], "tools/list#2": [actions of the second such request and later ones], "tools/call NAME": [actions of one tool] } }
 //
 // Actions run in order: {result} {error} {raw} {hex} {stdout,repeat} {stderr,repeat} {notify} {request} {delay} {exit} {kill} {closeStdout} {silent}; "$id" stands for the request's id,
 // "$token" for its progress token, "$cursor" for its cursor.
@@ -82,7 +82,7 @@ input.on("line", (text) => {
   if (typeof request.method !== "string") return;
   const count = (counts.get(request.method) ?? 0) + 1;
   counts.set(request.method, count);
-  let actions = on[request.method];
+  let actions = (request.method === "tools/call" ? on[`tools/call ${request.params?.name}`] : undefined) ?? on[request.method];
   for (let n = 2; n <= count; n += 1) actions = on[`${request.method}#${n}`] ?? actions;
   // The journal stays readable whatever else tools/call is told to do.
   if (actions === undefined || (request.method === "tools/call" && request.params?.name === "journal")) void behave(request);

@@ -1,0 +1,178 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { scriptedApp, startKit, topologyText, until, type TestKit } from "../support/kit.ts";
+
+const tool = (name: string, more: object = {}): object => ({ name, description: `Tool ${name}.`, inputSchema: { type: "object", properties: { text: { type: "string" } }, additionalProperties: false }, ...more });
+
+const LIST = {
+  "tools/list": [
+      {
+        result: {
+          tools: [
+            tool("read"),
+            tool("send"),
+            tool("wipe"),
+            tool("slow"),
+            tool("die"),
+            tool("fail"),
+            tool("own_code"),
+            tool("big"),
+            tool("shaped", { outputSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] } }),
+          ],
+        },
+      },
+    ],
+};
+
+const CALLS = {
+  read: [{ result: { content: [{ type: "text", text: "read" }] } }],
+  send: [{ result: { content: [{ type: "text", text: "sent" }] } }],
+  wipe: [{ result: { content: [{ type: "text", text: "wiped" }] } }],
+  slow: [{ delay: 5_000 }, { result: { content: [] } }],
+  die: [{ exit: 3 }],
+  fail: [{ result: { isError: true, content: [{ type: "text", text: "no luck" }] } }],
+  own_code: [{ result: { isError: true, content: [], structuredContent: { ok: false, error_code: "CITY_NOT_FOUND", message: "No such city.", retryable: false } } }],
+  big: [{ result: { content: [{ type: "text", text: "x".repeat(60_000) }] } }],
+  shaped: [{ result: { content: [{ type: "text", text: "seven" }], structuredContent: { n: "seven" } } }],
+};
+
+const POLICY = JSON.stringify({
+  rules: [
+    { id: "read-low", tools: ["read", "slow", "die", "fail", "own_code", "big", "shaped"], risk: "low" },
+    { id: "send-high", tools: ["send"], risk: "high" },
+    { id: "wipe-critical", tools: ["wipe"], risk: "critical" },
+  ],
+  approvals: { wait: "100ms" },
+});
+
+describe("the one way a call runs", () => {
+  let t: TestKit;
+  beforeAll(async () => {
+    const script = { on: { ...LIST, ...Object.fromEntries(Object.entries(CALLS).map(([name, actions]) => [`tools/call ${name}`, actions])) } };
+    t = await startKit({
+      "topology/topology.yaml": topologyText(
+        { "org.test.box": scriptedApp(script, { output_check: "lenient" }), "org.test.strict": scriptedApp(script, { output_check: "strict" }) },
+        { policies: ["policies/*.yaml"], defaults: { call_timeout: "1s" }, limits: { result_bytes: 50_000 } },
+      ),
+      "topology/policies/p.yaml": POLICY,
+    });
+  });
+  afterAll(() => t.stop());
+
+  it("runs an allowed call and says what it was", async () => {
+    const done = await t.kit.callTool("org.test.box.read", { text: "x" });
+    expect(done.error).toBeNull();
+    expect(done).toMatchObject({ ok: true, outcome: "succeeded", risk: "low", tool: { app: "org.test.box", name: "read", full: "org.test.box.read", short: "org_test_box_read" } });
+    expect(done.result).toEqual({ content: [{ type: "text", text: "read" }] });
+  });
+
+  it("knows a tool by its short name, and names the candidates when the own name is not enough", async () => {
+    expect((await t.kit.callTool("org_test_box_read", {})).ok).toBe(true);
+    expect((await t.kit.callTool("read", {})).error).toMatchObject({ error_code: "TOOL_NOT_FOUND", message: expect.stringContaining("org.test.box.read, org.test.strict.read") });
+  });
+
+  it("suggests near names for one that nobody has", async () => {
+    expect((await t.kit.callTool("org.test.box.reed", {})).error).toMatchObject({ error_code: "TOOL_NOT_FOUND", message: expect.stringContaining('"org.test.box.read"') });
+  });
+
+  it("refuses arguments that do not fit, before the server sees them", async () => {
+    const done = await t.kit.callTool("org.test.box.read", { txt: "x" });
+    expect(done.error).toMatchObject({ error_code: "INVALID_ARGUMENTS", source: "kit" });
+    expect(done.error?.message).toContain("/txt");
+  });
+
+  it("denies a critical tool, with risk and rule", async () => {
+    const done = await t.kit.callTool("org.test.box.wipe", {});
+    expect(done.error).toMatchObject({ error_code: "POLICY_DENIED", details: { risk: "critical" } });
+  });
+
+  it("asks for a high-risk tool, and runs it once with the approval of exactly this call", async () => {
+    const first = await t.kit.callTool("org.test.box.send", { text: "hello" });
+    expect(first.error?.error_code).toBe("APPROVAL_REQUIRED");
+    const id = (first.error?.details as { approval_id: string }).approval_id;
+    await t.kit.decideApproval(id, "approve", "me");
+    const swapped = await t.kit.callTool("org.test.box.send", { text: "evil" }, { approvalId: id });
+    expect(swapped.error?.error_code).toBe("APPROVAL_REQUIRED");
+    const other = await t.kit.callTool("org.test.box.send", { text: "hello" }, { approvalId: id, session: "other" });
+    expect(other.error?.error_code).toBe("APPROVAL_REQUIRED");
+    const run = await t.kit.callTool("org.test.box.send", { text: "hello" }, { approvalId: id });
+    expect(run).toMatchObject({ ok: true, result: { content: [{ text: "sent" }] } });
+    const again = await t.kit.callTool("org.test.box.send", { text: "hello" }, { approvalId: id });
+    expect(again.error?.error_code).toBe("APPROVAL_REQUIRED");
+  });
+
+  it("runs at once when a person approves while the caller waits, and not when a person refuses", async () => {
+    const waiting = t.kit.callTool("org.test.box.send", { text: "wait" }, { waitMs: 5_000 });
+    await until(() => t.kit.listApprovals().some((a) => (a.arguments as { text: string }).text === "wait"));
+    await t.kit.decideApproval(t.kit.listApprovals().find((a) => (a.arguments as { text: string }).text === "wait")!.id, "approve", "me");
+    expect((await waiting).ok).toBe(true);
+    const refused = t.kit.callTool("org.test.box.send", { text: "no" }, { waitMs: 5_000 });
+    await until(() => t.kit.listApprovals().some((a) => (a.arguments as { text: string }).text === "no"));
+    await t.kit.decideApproval(t.kit.listApprovals().find((a) => (a.arguments as { text: string }).text === "no")!.id, "deny", "me", "not now");
+    expect((await refused).error).toMatchObject({ error_code: "APPROVAL_DENIED", message: expect.stringContaining("not now") });
+  });
+
+  it("tells an unknown outcome after a time-out and never sends again", async () => {
+    const done = await t.kit.callTool("org.test.box.slow", {});
+    expect(done).toMatchObject({ ok: false, outcome: "unknown", error: { error_code: "TIMEOUT", retryable: true } });
+  });
+
+  it("cancels for a caller who goes away, also while it waits for a person", async () => {
+    const abort = new AbortController();
+    const call = t.kit.callTool("org.test.box.slow", {}, { signal: abort.signal });
+    setTimeout(() => abort.abort(), 100);
+    expect((await call).error?.error_code).toBe("CANCELLED");
+    const other = new AbortController();
+    const asked = t.kit.callTool("org.test.box.send", { text: "gone" }, { signal: other.signal, waitMs: 5_000 });
+    setTimeout(() => other.abort(), 100);
+    expect((await asked).error?.error_code).toBe("CANCELLED");
+  });
+
+  it("throws results away that come after the end of their turn", async () => {
+    const call = t.kit.callTool("org.test.box.slow", {}, { session: "s", turn: "1" });
+    setTimeout(() => t.kit.endTurn("s", "1"), 100);
+    expect((await call).error?.error_code).toBe("CANCELLED");
+    expect((await t.kit.callTool("org.test.box.read", {}, { session: "s", turn: "1" })).error?.error_code).toBe("CANCELLED");
+    expect((await t.kit.callTool("org.test.box.read", {}, { session: "s", turn: "2" })).ok).toBe(true);
+  });
+
+  it("passes a tool's own error code up, and names the rest TOOL_FAILED", async () => {
+    expect((await t.kit.callTool("org.test.box.own_code", {})).error).toEqual({ ok: false, error_code: "CITY_NOT_FOUND", message: "No such city.", retryable: false, source: "app" });
+    expect((await t.kit.callTool("org.test.box.fail", {})).error).toMatchObject({ error_code: "TOOL_FAILED", message: "no luck", source: "app" });
+  });
+
+  it("refuses a result over the limit", async () => {
+    expect((await t.kit.callTool("org.test.box.big", {})).error?.error_code).toBe("RESULT_TOO_LARGE");
+  });
+
+  it("checks results against outputSchema: strict refuses, lenient drops the structured part and says so", async () => {
+    expect((await t.kit.callTool("org.test.strict.shaped", {})).error?.error_code).toBe("RESULT_INVALID");
+    const lenient = await t.kit.callTool("org.test.box.shaped", {});
+    expect(lenient.ok).toBe(true);
+    expect(lenient.result).not.toHaveProperty("structuredContent");
+    expect(lenient.notes[0]).toContain("outputSchema");
+  });
+
+  it("fails a running call at once with an unknown outcome when the process dies, and the app comes back", async () => {
+    const before = t.pid("org.test.strict");
+    const done = await t.kit.callTool("org.test.strict.die", {});
+    expect(done).toMatchObject({ outcome: "unknown", error: { error_code: "APP_UNAVAILABLE" } });
+    expect(done.error?.message).toContain("exited with code 3");
+    await until(() => t.pid("org.test.strict") !== null && t.pid("org.test.strict") !== before);
+    await until(() => t.kit.status().apps.find((a) => a.package === "org.test.strict")?.state === "ready");
+    expect((await t.kit.callTool("org.test.strict.read", {})).ok).toBe(true);
+  });
+
+  it("leaves a receipt for each call in the inbox and two records in the audit log, without arguments' secrets", async () => {
+    const key = ["sk", "a".repeat(30)].join("-");
+    const done = await t.kit.callTool("org.test.box.read", { text: key }, { session: "receipts" });
+    await until(async () => (await t.inbox()).some((e) => (e.payload.data as { call_id?: string })?.call_id === done.callId));
+    const receipt = (await t.inbox()).find((e) => (e.payload.data as { call_id?: string })?.call_id === done.callId)!;
+    expect(receipt).toMatchObject({ header: { method: "mcp.tool_result", source: { app: "org.test.box" } }, payload: { type: "tool.completed", data: { tool: "read", session: "receipts", outcome: "succeeded", risk: "low" } } });
+    const audit = await readFile(path.join(t.workspace.root, "data/audit.jsonl"), "utf8");
+    const records = audit.trim().split("\n").map((line) => JSON.parse(line) as Record<string, unknown>).filter((r) => r["call_id"] === done.callId);
+    expect(records.map((r) => r["event"])).toEqual(["call.sent", "call.done"]);
+    expect(audit).not.toContain(key);
+  });
+});
