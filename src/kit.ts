@@ -146,7 +146,7 @@ class HostedKit implements Kit {
     const parts = this.#running();
     return runToolCalls(calls, options, {
       snapshot: () => parts.runtime.snapshot,
-      call: async (find) => perform(parts.calls, find, operationOptions(options)),
+      call: (find) => perform(parts.calls, find, { ...operationOptions(options), messageBytes: parts.runtime.snapshot.plan.limits.messageBytes }),
     });
   }
 

@@ -88,10 +88,14 @@ export function bindingOf(call: ApprovalBinding): string {
 export async function openApprovals(options: ApprovalsOptions): Promise<Approvals> {
   const { journal, clock, newId } = options;
   const approvals = new Map<string, Approval>();
+  /** Binding to id of the approvals that are pending. */
+  const pending = new Map<string, string>();
   const waiters = new Map<string, Set<() => void>>();
 
   const set = (next: Approval): Approval => {
     approvals.set(next.id, deepFreeze(next));
+    if (next.state === "pending") pending.set(next.binding, next.id);
+    else if (pending.get(next.binding) === next.id) pending.delete(next.binding);
     return next;
   };
   const announce = (next: Approval): Approval => {
@@ -152,11 +156,10 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
       inTurn(async () => {
         const { expiresMs, ...rest } = wish;
         const binding = bindingOf(wish);
-        queue.sweep();
-        const pending = [...approvals.values()].filter((a) => a.state === "pending");
-        const same = pending.find((a) => a.binding === binding);
-        if (same) return same;
-        if (pending.length >= MAX_PENDING) throw new KitError("RATE_LIMITED", `${MAX_PENDING} calls already wait for approval`);
+        const same = current(pending.get(binding) ?? "");
+        if (same?.state === "pending") return same;
+        if (pending.size >= MAX_PENDING) queue.sweep();
+        if (pending.size >= MAX_PENDING) throw new KitError("RATE_LIMITED", `${MAX_PENDING} calls already wait for approval`);
         const now = clock.now();
         // A copy, so that nothing the caller does to its object later changes what runs.
         const args = parseExact(stringifyExact(rest.args)) as JsonObject;

@@ -91,6 +91,7 @@ export function createCallJournal(deps: CallJournalDeps): CallJournal {
             error,
             approvalId: performed.approvalId ?? undefined,
             auditId: performed.callId,
+            resultRef: performed.resultRef ?? undefined,
           },
         ),
       );

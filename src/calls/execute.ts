@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { KitError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
+import { isOverMessageSize } from "../llm/messages.ts";
 import { isSource, sourceName } from "../policy/flow.ts";
 import type { Decision, LimitRef } from "../policy/types.ts";
 import type { LeaseRequest } from "../runtime/bring-up.ts";
@@ -27,6 +28,8 @@ export interface CallDeps {
   readonly limits: Limits;
   readonly journal: CallJournal;
   readonly turns: Turns;
+  /** Keeps the whole of a large result and gives its reference; null when it cannot be kept. */
+  readonly keepResult: (callId: string, result: JsonObject) => Promise<string | null>;
   readonly clock: Clock;
   readonly newId: () => string;
 }
@@ -38,6 +41,7 @@ interface Learned {
   decision: Decision | null;
   approvalId: string | null;
   answer: Answer | null;
+  resultRef: string | null;
 }
 
 /**
@@ -47,10 +51,11 @@ interface Learned {
 export async function perform(deps: CallDeps, find: (snapshot: Snapshot) => Operation, options: OperationOptions): Promise<Performed> {
   const callId = deps.newId();
   const started = deps.clock.monotonic();
-  const learned: Learned = { target: null, args: null, decision: null, approvalId: null, answer: null };
+  const learned: Learned = { target: null, args: null, decision: null, approvalId: null, answer: null, resultRef: null };
   let fault: KitError | null = null;
   try {
     learned.answer = await run(deps, find, options, callId, learned);
+    if (options.messageBytes !== undefined && isOverMessageSize({ result: learned.answer.result }, options.messageBytes)) learned.resultRef = await deps.keepResult(callId, learned.answer.result);
   } catch (error) {
     fault = toKitError(error, learned.target ?? { full: "the call", app: "the app" }, false);
   }
@@ -65,6 +70,7 @@ export async function perform(deps: CallDeps, find: (snapshot: Snapshot) => Oper
     args: learned.args,
     decision: learned.decision,
     approvalId: learned.approvalId,
+    resultRef: learned.resultRef,
   };
   deps.journal.ended(performed, options);
   return performed;

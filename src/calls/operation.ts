@@ -34,6 +34,8 @@ export interface OperationOptions extends Caller {
   readonly onServerRequest?: ServerRequestHandler | undefined;
   readonly clientCapabilities?: JsonObject | undefined;
   readonly meta?: JsonObject | undefined;
+  /** The caller will cut a result over this many bytes of text, so the whole is kept on the disk. */
+  readonly messageBytes?: number | undefined;
 }
 
 /** Everything that is known of an operation after it ended. */
@@ -47,6 +49,8 @@ export interface Performed {
   readonly args: JsonObject | null;
   readonly decision: Decision | null;
   readonly approvalId: string | null;
+  /** Where the whole result is kept when it is over `messageBytes`. */
+  readonly resultRef: string | null;
 }
 
 /** A call that may run: the operation, the decision that lets it, and the arguments that must be sent. */

@@ -33,7 +33,8 @@ export interface Sessions {
 /** Most sessions that are told apart; beyond, a whole client is marked, for session names come from callers. */
 const MAX_SESSIONS = 20_000;
 const ALL = "*";
-const COMPACT_AFTER = 5_000;
+const COMPACT_AFTER = 20_000;
+const CLEAN_EVERY_MS = 60_000;
 
 /** Opens the marks that the journal holds and that have not expired. */
 export async function openSessions(journal: Journal<MarkRecord>, clock: Clock): Promise<Sessions> {
@@ -67,6 +68,7 @@ export async function openSessions(journal: Journal<MarkRecord>, clock: Clock): 
   if (records.length > 0) await compact();
   for (const mark of all()) stored.add(mark);
   let written = 0;
+  let nextCleaning = 0;
   const append = async (record: MarkRecord): Promise<void> => {
     written += 1;
     if (written > COMPACT_AFTER) {
@@ -81,8 +83,11 @@ export async function openSessions(journal: Journal<MarkRecord>, clock: Clock): 
   return {
     async mark(client, session, source, expiresMs) {
       const now = clock.now();
-      const room = marked.has(key(client, session)) || marked.size < MAX_SESSIONS || all().length < MAX_SESSIONS;
-      const where = room ? session : ALL;
+      if (marked.size >= MAX_SESSIONS && now >= nextCleaning) {
+        nextCleaning = now + CLEAN_EVERY_MS;
+        all();
+      }
+      const where = marked.has(key(client, session)) || marked.size < MAX_SESSIONS ? session : ALL;
       const before = marked.get(key(client, where))?.get(source);
       const live = before !== undefined && before.expires_at > now;
       if (live && stored.has(before) && before.expires_at >= now + expiresMs) return;

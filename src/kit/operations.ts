@@ -7,11 +7,14 @@ import { readToolResult } from "../calls/tool-result.ts";
 import type { Snapshot } from "../runtime/snapshot.ts";
 import type { PinBoard } from "./pin-board.ts";
 
-/** A tool call found in a snapshot. `raw` is what the caller gave: an object, or JSON text of a model. Throws a KitError. */
-export function toolOperation(snapshot: Snapshot, name: string, raw: unknown): Operation {
+/**
+ * A tool call found in a snapshot. `raw` is what the caller gave: an object, or JSON text of a model; `keyMap` turns property names
+ * back that a model was shown differently. Throws a KitError.
+ */
+export function toolOperation(snapshot: Snapshot, name: string, raw: unknown, keyMap?: ReadonlyMap<string, string>): Operation {
   const target = findTool(snapshot, name);
   const tool = target.tool!;
-  const reading = readArguments(raw, { inputSchema: own(tool.definition, "inputSchema") });
+  const reading = readArguments(raw, { inputSchema: own(tool.definition, "inputSchema"), ...(keyMap === undefined ? {} : { keyMap }) });
   if (!reading.ok) throw new KitError("INVALID_ARGUMENTS", `the arguments of ${tool.full} do not fit: ${reading.message}`, { details: { issues: reading.issues as unknown as Json } });
   const rules = { maxBytes: snapshot.plan.limits.resultBytes, outputCheck: target.plan.outputCheck };
   return {

@@ -1,4 +1,3 @@
-import path from "node:path";
 import type { Approval } from "../calls/approvals.ts";
 import { approvalRow } from "../calls/approval-view.ts";
 import { createCallJournal } from "../calls/call-journal.ts";
@@ -20,6 +19,7 @@ import { hostRequests } from "./host-requests.ts";
 import { openInboxes, type Inboxes } from "./inboxes.ts";
 import { createLintContext } from "./lint-context.ts";
 import { createPinBoard, type PinBoard } from "./pin-board.ts";
+import { keepResult } from "./result-store.ts";
 import { createResourceWatch, type ResourceWatch } from "./resource-watch.ts";
 import { changeSignals, endSignal, errorSignal, hostSignal, notificationSignal, startedSignal } from "./runtime-signals.ts";
 import { openStores, type Stores } from "./stores.ts";
@@ -192,6 +192,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     limits: stores.limits,
     journal,
     turns: createTurns(),
+    keepResult: (callId, result) => keepResult(current().dataDir, callId, masker.value(result), log),
     clock,
     newId: stores.newId,
   };
@@ -209,9 +210,4 @@ function recordOf(performed: Performed, by: OperationOptions): Parameters<KitEve
     errorCode: performed.error?.error_code ?? null,
     durationMs: performed.durationMs,
   };
-}
-
-/** Absolute path of the folder under `data_dir` where large results are kept. */
-export function resultsDir(plan: Plan): string {
-  return path.join(plan.dataDir, "results");
 }
