@@ -2,12 +2,12 @@ import { Agent as HttpAgent, request as httpRequest } from "node:http";
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Readable } from "node:stream";
-import { connect as tlsConnect, rootCertificates } from "node:tls";
+import { rootCertificates } from "node:tls";
 import type { ConnectionOptions } from "node:tls";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { LinkError } from "../runtime/ports.ts";
 import type { HostEnv } from "./child-environment.ts";
-import { openTunnel, proxyAuthorization, proxyFor } from "./http-proxy.ts";
+import { proxyAuthorization, proxyFor, tunnelAgent } from "./http-proxy.ts";
 import { checkHost, guardedLookup, RefusedAddress } from "./refused-addresses.ts";
 
 /** How an {@link HttpClient} connects. */
@@ -48,6 +48,7 @@ export class HttpClient {
   readonly #tls: ConnectionOptions;
   readonly #http = new HttpAgent({ keepAlive: true, timeout: IDLE_SOCKET_MS });
   readonly #https: HttpsAgent;
+  #tunnels: HttpsAgent | null = null;
   readonly #open = new Set<ClientRequest>();
 
   constructor(options: HttpClientOptions) {
@@ -79,6 +80,7 @@ export class HttpClient {
     for (const request of this.#open) request.destroy();
     this.#http.destroy();
     this.#https.destroy();
+    this.#tunnels?.destroy();
   }
 
   async #sendOnce(url: URL, { method, headers, body, signal }: HttpRequest): Promise<HttpResponse> {
@@ -97,12 +99,7 @@ export class HttpClient {
     let reached = false;
     let raw: ClientRequest;
     try {
-      if (proxy === null) {
-        raw = (https ? httpsRequest : httpRequest)({ host, port, path, method, headers: all, agent: https ? this.#https : this.#http, lookup: guardedLookup });
-      } else if (https) {
-        const tunnel = await openTunnel(proxy, host, port, CONNECT_MS);
-        raw = httpsRequest({ host, port, path, method, headers: all, agent: false, createConnection: () => tlsConnect({ ...this.#tls, socket: tunnel, servername: host }) });
-      } else {
+      if (proxy !== null && !https) {
         const authorization = proxyAuthorization(proxy);
         raw = httpRequest({
           host: proxy.hostname.replace(/^\[|\]$/g, ""),
@@ -112,6 +109,11 @@ export class HttpClient {
           headers: { ...all, ...(authorization === undefined ? {} : { "proxy-authorization": authorization }) },
           agent: this.#http,
         });
+      } else if (proxy !== null) {
+        this.#tunnels ??= tunnelAgent(proxy, this.#tls, { idleMs: IDLE_SOCKET_MS, connectMs: CONNECT_MS });
+        raw = httpsRequest({ host, port, path, method, headers: all, agent: this.#tunnels });
+      } else {
+        raw = (https ? httpsRequest : httpRequest)({ host, port, path, method, headers: all, agent: https ? this.#https : this.#http, lookup: guardedLookup });
       }
     } catch (error) {
       throw networkError(error, url, false);

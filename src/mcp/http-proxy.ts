@@ -1,7 +1,9 @@
 import { request as httpRequest } from "node:http";
+import { Agent as HttpsAgent } from "node:https";
 import type { Socket } from "node:net";
 import { isIP } from "node:net";
 import { connect as tlsConnect } from "node:tls";
+import type { ConnectionOptions } from "node:tls";
 import type { HostEnv } from "./child-environment.ts";
 
 /** Finds the proxy for a URL by the usual variables (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`, lower case first). Loopback is never proxied. */
@@ -29,8 +31,32 @@ export function proxyAuthorization(proxy: URL): string | undefined {
   return `Basic ${Buffer.from(`${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`).toString("base64")}`;
 }
 
+/** What Node's agents call for a new socket; the types leave it out. */
+interface SocketMaker {
+  createConnection(options: { readonly host: string; readonly port: number }, callback: (error: Error | null, socket?: Socket) => void): undefined;
+}
+
+/** A keep-alive agent whose TLS connections run in tunnels through a proxy. The certificate is the server's, checked for the server's name. */
+export function tunnelAgent(proxy: URL, tls: ConnectionOptions, options: { readonly idleMs: number; readonly connectMs: number }): HttpsAgent {
+  const agent = new HttpsAgent({ keepAlive: true, timeout: options.idleMs });
+  const maker: SocketMaker = {
+    createConnection({ host, port }, callback) {
+      openTunnel(proxy, host, port, options.connectMs).then((tunnel) => {
+        const socket = tlsConnect({ ...tls, socket: tunnel, ...(isIP(host) === 0 ? { servername: host } : { host }) });
+        socket.once("error", callback);
+        socket.once("secureConnect", () => {
+          socket.off("error", callback);
+          callback(null, socket);
+        });
+      }, callback);
+      return undefined;
+    },
+  };
+  return Object.assign(agent, maker);
+}
+
 /** Opens a tunnel through a proxy with CONNECT. Rejects with the proxy's status when it refuses. */
-export function openTunnel(proxy: URL, host: string, port: number, timeoutMs: number): Promise<Socket> {
+function openTunnel(proxy: URL, host: string, port: number, timeoutMs: number): Promise<Socket> {
   const authorization = proxyAuthorization(proxy);
   const target = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
   return new Promise((resolve, reject) => {
@@ -40,7 +66,6 @@ export function openTunnel(proxy: URL, host: string, port: number, timeoutMs: nu
       method: "CONNECT",
       path: target,
       headers: { host: target, ...(authorization === undefined ? {} : { "proxy-authorization": authorization }) },
-      agent: false,
       timeout: timeoutMs,
       ...(proxy.protocol === "https:" ? { createConnection: () => tlsConnect({ host: proxy.hostname, port: Number(proxy.port || 443), servername: proxy.hostname }) } : {}),
     });

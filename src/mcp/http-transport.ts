@@ -106,15 +106,15 @@ export class HttpTransport implements Wire {
 
   /** Deletes the session (bounded in time; `force` skips it) and ends all streams. */
   close(options: { readonly force?: boolean } = {}): Promise<void> {
-    this.#closing ??= this.#end();
+    this.#closing ??= this.#end(options.force === true);
     if (options.force === true) this.#options.client.close();
     return this.#closing;
   }
 
-  async #end(): Promise<void> {
+  async #end(force: boolean): Promise<void> {
     this.#standing?.abort.abort();
     for (const abort of this.#requests.values()) abort.abort();
-    if (this.#sessionId !== null) {
+    if (this.#sessionId !== null && !force) {
       try {
         const response = await this.#options.client.send(this.#url, { method: "DELETE", headers: await this.#headers({}), signal: AbortSignal.timeout(DELETE_MS) });
         response.body.destroy();
