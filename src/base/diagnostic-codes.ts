@@ -50,7 +50,6 @@ export const DIAGNOSTIC_CODES = {
   "trust-ignored": "A manifest sets its own trust, and discover does not say trusted.",
   "literal-secret": "A secret is written into the file.",
   "unmatched-pattern": "A file pattern matches nothing.",
-  "legacy-app": "A manifest of the older AuroraBot kind, without mcp.",
   "root-covers-data": "A folder given to a server holds the host's own state.",
   // Host (config/topology-rules.ts)
   "insecure-listen": "The gateway listens beyond loopback without TLS or without tokens.",
@@ -67,6 +66,9 @@ export const DIAGNOSTIC_CODES = {
   "shadowed-rule": "A policy rule never decides, because a stricter one covers all it matches.",
   "risk-conflict": "Two policy rules give one tool different risks.",
   "critical-needs-risk": "An allow or ask rule matches a critical tool without saying risk: critical.",
+  // Signals (amp/)
+  "duplicate-id": "Two signal rules have the same id.",
+  "signal-rule": "A signal rule cannot work as it is written.",
 } as const satisfies Readonly<Record<string, string>>;
 
 export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES;

@@ -98,7 +98,7 @@ const OPPOSITES: Readonly<Record<string, string>> = { disabled: "enabled: false"
 export interface KeySuggestion {
   /** Words for the caret line. */
   readonly label: string;
-  /** The key that was meant at this very place. */
+  /** The key of this map that was meant, or under which the key belongs. */
   readonly key?: string;
 }
 
@@ -112,7 +112,7 @@ export function suggestKey(key: string, shape: Shape, parents: readonly { readon
   const candidates = allowedKeys(shape);
   const exact = nearest(key, candidates, 1)[0];
   if (exact && exact.replaceAll("_", "") === word.replaceAll("_", "")) return { label: `did you mean "${exact}"?`, key: exact };
-  for (const [name, child] of shape.properties) if (child.properties.has(word)) return { label: `"${word}" belongs under "${name}"` };
+  for (const [name, child] of shape.properties) if (child.properties.has(word)) return { label: `"${word}" belongs under "${name}"`, key: name };
   const parent = parents.findLast((p) => p.shape.properties.has(word));
   if (parent) return { label: parent.name === "" ? `"${word}" belongs at the top level` : `"${word}" belongs directly under "${parent.name}"` };
   if (exact) return { label: `did you mean "${exact}"?`, key: exact };

@@ -115,7 +115,7 @@ describe("values", () => {
 
   test("a union is told as a whole, and only the branch that is meant", () => {
     expect(inManifest("package: a\nmcp: { command: { a: b } }\n")).toEqual(["2:19 error[wrong-type] mcp.command must be a text or a list, found a map of keys | put a dash in front of each entry"]);
-    expect(inTopology("topology: 1\ndiscover: [{ globb: x }, 5]\n").map((line) => line.split(" | ")[0])).toEqual(['2:13 error[unknown-key] unknown key "globb" in discover[0]', "2:26 error[wrong-type] discover[1] must be a text or a map of keys, found the number 5"]);
+    expect(inTopology("topology: 1\ndiscover: [{ globb: x }, 5]\n").map((line) => line.split(" | ")[0])).toEqual(['2:14 error[unknown-key] unknown key "globb" in discover[0]', "2:26 error[wrong-type] discover[1] must be a text or a map of keys, found the number 5"]);
   });
 
   test("words are told with the near one", () => {
