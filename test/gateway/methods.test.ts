@@ -7,7 +7,7 @@ import { createFakeKit, type FakeApp, type FakeKit, type FakeTool } from "../sup
 import { openGatewayDoor, RawSession, type GatewayDoor } from "../support/gateway-door.ts";
 
 const SCHEMA = { $schema: "https://json-schema.org/draft/2020-12/schema", type: "object", $defs: { a: { type: "string" } }, properties: { x: { $ref: "#/$defs/a" } }, additionalProperties: false };
-const fails = (code: ConstructorParameters<typeof KitError>[0]): FakeTool["run"] => () => {
+const fails = (code: ConstructorParameters<typeof KitError>[0]): NonNullable<FakeTool["run"]> => () => {
   throw new KitError(code, `${code} happened`);
 };
 const apps: FakeApp[] = [
