@@ -1,8 +1,9 @@
-import { isMap, isPair, isScalar, parseDocument, stringify, type Document, type Pair, type Scalar, type YAMLMap } from "yaml";
+import { isMap, isScalar, parseDocument, stringify, type Document, type Pair, type Scalar, type YAMLMap } from "yaml";
 import type { JsonObject } from "../base/json.ts";
 import { errorAt } from "../base/diagnostic-codes.ts";
 import type { Checked } from "../base/diagnostics.ts";
 import { parseYaml, withoutBom } from "./parse.ts";
+import { yamlFlow } from "./yaml-text.ts";
 import type { SourceText } from "./types.ts";
 
 /**
@@ -61,7 +62,7 @@ class TextEdit {
       const lead = this.text.slice(0, at) === "" || this.text.slice(0, at).endsWith("\n") ? "" : this.#newline;
       return this.#splice(at, at, `${lead}${this.#block({ apps: { [name]: entry } }, 0)}`);
     }
-    if (!apps || (apps.items.length === 0 && !apps.flow)) return this.#splice(this.#valueStart(pair), this.#valueEnd(pair), `${this.#newline}${this.#block({ [name]: entry }, this.#indentOf(pair) + 2).trimEnd()}`);
+    if (!apps || apps.items.length === 0) return this.#fillEmpty(pair, this.#block({ [name]: entry }, this.#indentOf(pair) + 2));
     if (apps.flow) return this.#insertFlow(apps, name, entry);
     const first = apps.items[0] as Pair;
     return this.#afterLine(apps, this.#block({ [name]: entry }, this.#indentOf(first)));
@@ -75,14 +76,22 @@ class TextEdit {
       return this.#afterLine(entry, this.#block({ [field]: value }, this.#indentOf(entry.items[0] as Pair)));
     }
     if (value === undefined) return this.#remove(entry, pair);
-    return this.#splice(this.#valueStart(pair), this.#valueEnd(pair), ` ${flowText(value)}`);
+    return this.#splice(this.#valueStart(pair), this.#valueEnd(pair), ` ${yamlFlow(value)}`);
   }
 
   /** Gives an empty entry (`name:`) its first setting. */
   replaceEmpty(apps: YAMLMap, name: string, entry: JsonObject): string {
     const pair = (apps.items as Pair[]).find((item) => isScalar(item.key) && item.key.value === name);
     if (!pair) return this.text;
-    return this.#splice(this.#valueStart(pair), this.#valueEnd(pair), ` ${flowText(entry)}`);
+    return this.#splice(this.#valueStart(pair), this.#valueEnd(pair), ` ${yamlFlow(entry)}`);
+  }
+
+  /** Takes out an empty value (nothing, `{}` or `null`) and puts lines below its key. A comment behind it stays. */
+  #fillEmpty(pair: Pair, lines: string): string {
+    const start = this.#valueStart(pair);
+    const text = this.#splice(start, this.#valueEnd(pair), "");
+    const lineEnd = text.indexOf("\n", start);
+    return lineEnd === -1 ? `${text.trimEnd()}${this.#newline}${lines.trimEnd()}` : text.slice(0, lineEnd + 1) + lines + text.slice(lineEnd + 1);
   }
 
   #insertFlow(map: YAMLMap, key: string, value: JsonObject[string]): string {
@@ -92,7 +101,7 @@ class TextEdit {
     // A trailing comma stays where it is and serves the new key.
     const comma = last && !/,/.test(this.text.slice(at, end)) ? "," : "";
     const behind = last && comma === "" ? at + this.text.slice(at, end).indexOf(",") + 1 : at;
-    return this.#splice(behind, behind, `${comma}${last ? " " : ""}${flowText(key)}: ${flowText(value)}`);
+    return this.#splice(behind, behind, `${comma}${last ? " " : ""}${yamlFlow(key)}: ${yamlFlow(value)}`);
   }
 
   /** Puts lines behind the last line of a block map, in front of blank lines and comments that belong to what follows. */
@@ -122,7 +131,7 @@ class TextEdit {
   }
 
   #block(value: JsonObject, indent: number): string {
-    const text = stringify(value, { lineWidth: 0, defaultStringType: "PLAIN", defaultKeyType: "PLAIN" });
+    const text = stringify(value, { lineWidth: 0, blockQuote: false, defaultStringType: "PLAIN", defaultKeyType: "PLAIN" });
     const pad = " ".repeat(indent);
     return text
       .split("\n")
@@ -137,9 +146,9 @@ class TextEdit {
   }
 
   #valueEnd(pair: Pair): number {
-    const value = pair.value as Scalar | YAMLMap | null;
-    const start = this.#valueStart(pair);
-    return Math.max(start, value?.range?.[1] ?? start);
+    const range = (pair.value as Scalar | YAMLMap | null)?.range;
+    // An empty value has its range where the parser stopped looking for it, behind a comment perhaps.
+    return range && range[1] > range[0] ? range[1] : this.#valueStart(pair);
   }
 
   #indentOf(pair: Pair): number {
@@ -155,10 +164,4 @@ class TextEdit {
   #splice(from: number, to: number, put: string): string {
     return this.text.slice(0, from) + put + this.text.slice(to);
   }
-}
-
-/** A value on one line, as YAML flow text. */
-function flowText(value: unknown): string {
-  if (isPair(value)) return "";
-  return stringify(value, { collectionStyle: "flow", lineWidth: 0 }).trimEnd();
 }

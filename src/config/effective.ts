@@ -3,6 +3,7 @@ import { createMasker, MASK, type Masker } from "../base/masking.ts";
 import type { Place } from "../base/diagnostics.ts";
 import { isSecretPath } from "./secrets.ts";
 import { schemaShape, type Shape } from "./shape.ts";
+import { yamlScalar } from "./yaml-text.ts";
 import type { AppConfig, Config, KeyPath, Origin } from "./types.ts";
 
 /** Where a value of the effective configuration comes from: a line of a file (with the variables in it), or a default. */
@@ -104,31 +105,24 @@ function yamlLines(value: Record<string, unknown>, path: KeyPath, depth: number,
   for (const [key, item] of Object.entries(value)) {
     const at = [...path, key];
     if (isObject(item) && Object.keys(item).length > 0) {
-      out.push(`${pad}${yamlText(key)}:`);
+      out.push(`${pad}${yamlScalar(key)}:`);
       yamlLines(item, at, depth + 1, sources, out);
     } else if (Array.isArray(item) && item.length > 0) {
-      out.push(`${pad}${yamlText(key)}:`);
+      out.push(`${pad}${yamlScalar(key)}:`);
       for (const [index, entry] of item.entries()) yamlItem(entry, [...at, index], depth + 1, sources, out);
-    } else out.push(withSource(`${pad}${yamlText(key)}: ${yamlText(item)}`, sources.get(dotted(at))));
+    } else out.push(withSource(`${pad}${yamlScalar(key)}: ${yamlScalar(item)}`, sources.get(dotted(at))));
   }
 }
 
 function yamlItem(item: unknown, path: KeyPath, depth: number, sources: ReadonlyMap<string, ValueSource>, out: string[]): void {
   const pad = "  ".repeat(depth);
   if (!isObject(item) || Object.keys(item).length === 0) {
-    out.push(withSource(`${pad}- ${yamlText(item)}`, sources.get(dotted(path))));
+    out.push(withSource(`${pad}- ${yamlScalar(item)}`, sources.get(dotted(path))));
     return;
   }
   const lines: string[] = [];
   yamlLines(item, path, depth + 1, sources, lines);
   out.push(`${pad}- ${lines[0]!.trimStart()}`, ...lines.slice(1));
-}
-
-/** A scalar in YAML; JSON's quoting is YAML's double quoting. */
-function yamlText(value: unknown): string {
-  if (typeof value !== "string") return JSON.stringify(value);
-  const plain = /^[A-Za-z_/.][A-Za-z0-9_./@-]*$/.test(value) && !/^(?:true|false|null|\.(?:inf|nan))$/i.test(value);
-  return plain ? value : JSON.stringify(value);
 }
 
 function withSource(line: string, source: ValueSource | undefined): string {

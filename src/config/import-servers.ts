@@ -137,14 +137,13 @@ class Importer {
 
   /** Expressions of editors in our own form; a `$` that means itself is doubled, a leading ~/ written out. */
   #text(server: string, key: string, value: string): string {
-    const out = value.replaceAll(/\$\{([^{}]*)\}|\$\$|\$(?=\{)/g, (all: string, body: string | undefined) => (body === undefined ? (all === "$" ? "$$" : all) : this.#expression(server, key, all, body)));
+    const out = value.replaceAll(/\$\{([^{}]*)\}|\$\$|\$(?=\{)/g, (all: string, body: string | undefined) => (body === undefined ? all.replaceAll("$", () => "$$") : this.#expression(server, key, all, body)));
     if (!out.startsWith("~/")) return out;
     this.notes.push(`${server}: ~/ in ${key} was written as \${HOME}/, for no shell expands it`);
     return `\${HOME}/${out.slice(2)}`;
   }
 
   #expression(server: string, key: string, all: string, body: string): string {
-    if (/^(?:env:)?[A-Za-z_]\w*(?::[-?][^$]*)?$/.test(body)) return all;
     const input = /^input:(.+)$/.exec(body)?.[1];
     if (input !== undefined) {
       const variable = variableName(input);
@@ -159,6 +158,7 @@ class Importer {
       return "${WORKSPACE_FOLDER}";
     }
     if (body === "pathSeparator" || body === "/") return "/";
+    if (/^(?:env:)?[A-Za-z_]\w*(?::[-?][^$]*)?$/.test(body)) return all;
     const variable = variableName(body);
     this.notes.push(`${server}: \${${body}} in ${key} is known to its editor only and became \${${variable}}`);
     this.#need(variable, `what \${${body}} was for ${server}`);
