@@ -1,3 +1,4 @@
+import "../common/protocol-stdout.ts"; // First: nothing but the protocol may reach stdout.
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { AuroraEvent, ResourceProvider } from "../common/app.ts";

@@ -1,3 +1,4 @@
+import "../common/protocol-stdout.ts"; // First: nothing but the protocol may reach stdout.
 import type { CommonConfig, ConfigSpec } from "../common/config.ts";
 import { serveApp } from "../common/serve-app.ts";
 import { defineTool, inputObject, type Tool } from "../common/tool.ts";

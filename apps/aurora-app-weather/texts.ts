@@ -1,4 +1,4 @@
-import type { Weather } from "./service.ts";
+import type { Weather } from "./weather.ts";
 
 /** Languages the app speaks. */
 export const LANGUAGES = ["zh", "en"] as const;

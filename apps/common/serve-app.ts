@@ -1,4 +1,4 @@
-import { Console } from "node:console";
+import { protocolStdout } from "./protocol-stdout.ts";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import type { AppHost, AppSpec, OpenApp } from "./app.ts";
@@ -12,8 +12,6 @@ const LAST_CALLS = 2000;
 
 /** Runs an app as an MCP server on stdin and stdout until stdin ends or a signal comes. Exits with 1 on faulty settings. */
 export async function serveApp<Config extends CommonConfig>(spec: AppSpec<Config>): Promise<void> {
-  // Whatever a library prints must not reach stdout (guide 15.6).
-  globalThis.console = new Console({ stdout: process.stderr, stderr: process.stderr });
   const loaded = await orExit(spec.package, () => loadConfig<Config>(spec.config, process.env));
   const log = createLogger(spec.package, { level: loaded.config.log_level, secrets: loaded.secrets });
   process.on("uncaughtException", (error) => {
@@ -40,9 +38,10 @@ export async function serveApp<Config extends CommonConfig>(spec: AppSpec<Config
   server = createServer(spec, app, appMethods(spec.package, app, subscriptions, log), running);
   server.oninitialized = () => app.start?.();
   // The message of a parse error quotes the line, which may hold private text.
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK's server is no EventTarget
   server.onerror = (error) => log.warning(`a message from the host could not be read or answered (${error.name})`);
   stopWithHost(app, running, log);
-  await server.connect(new StdioServerTransport());
+  await server.connect(new StdioServerTransport(process.stdin, protocolStdout));
   log.info(`${spec.package} ${spec.version} is up`);
 }
 
@@ -75,8 +74,7 @@ function createServer(spec: Pick<AppSpec<CommonConfig>, "package" | "title" | "v
     if (!method) throw new RpcError(RPC.methodNotFound, `this app has no method ${request.method}`);
     const answer = method(request.params ?? {}, { signal: extra.signal });
     running.add(answer);
-    const done = (): void => void running.delete(answer);
-    answer.then(done, done);
+    void answer.catch(() => {}).finally(() => running.delete(answer));
     return answer;
   };
   return server;
@@ -97,11 +95,11 @@ function stopWithHost(app: OpenApp, running: ReadonlySet<Promise<unknown>>, log:
     } catch (error) {
       log.error(`while stopping: ${String(error)}`);
     }
-    process.stdout.write("", () => process.exit(0));
+    protocolStdout.end(() => process.exit(0));
   };
   process.stdin.on("end", () => void stop("stdin ended", LAST_CALLS));
   process.stdin.on("close", () => void stop("stdin closed", LAST_CALLS));
-  process.stdout.on("error", () => process.exit(0));
+  for (const stream of [process.stdout, protocolStdout]) stream.on("error", () => process.exit(0));
   process.on("SIGTERM", () => void stop("SIGTERM", 0));
   process.on("SIGINT", () => void stop("SIGINT", 0));
 }

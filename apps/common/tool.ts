@@ -71,9 +71,10 @@ function resultSchema(data: JsonObject): JsonObject {
       retryable: { type: "boolean", description: "Whether the same call may work later." },
     },
     required: ["ok"],
-    if: { properties: { ok: { const: true } } },
-    then: { required: ["data"] },
-    else: { required: ["error_code", "message", "retryable"] },
+    anyOf: [
+      { properties: { ok: { const: true } }, required: ["data"] },
+      { properties: { ok: { const: false } }, required: ["error_code", "message", "retryable"] },
+    ],
     additionalProperties: false,
   };
 }

@@ -6,7 +6,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { vi } from "vitest";
+import { expect, vi } from "vitest";
+import auroraEvent from "../../schemas/aurora-event.schema.json" with { type: "json" };
+import { compileSchema } from "../../src/base/json-schema.ts";
 import { builtApp, type BundledApp } from "../support/built-apps.ts";
 
 /** A notification that the app sent. */
@@ -21,13 +23,15 @@ export interface AppProcess {
   readonly heard: Heard[];
   readonly stdoutLines: string[];
   stderr(): string;
-  /** Waits for the next aurora/event of a type that was not waited for before. */
+  /** Waits for the next aurora/event of a type that was not waited for before, and checks it against the schema of such events. */
   event(type: string): Promise<Record<string, unknown>>;
   /** Calls a tool by its name without the package; the client checks the result against the output schema. */
   call(tool: string, args?: Record<string, unknown>): Promise<CallResult>;
   /** Closes stdin, as a host does, and returns the exit code. */
   stop(): Promise<number | null>;
   kill(signal: NodeJS.Signals): Promise<number | null>;
+  /** Stops reading, as a host that died does, and lets the app find out by an answer it cannot give. */
+  hangUp(): Promise<number | null>;
 }
 
 /** A tool's result as these tests read it. */
@@ -38,6 +42,8 @@ export interface CallResult {
   readonly data: Record<string, unknown>;
   readonly content: readonly Record<string, unknown>[];
 }
+
+const eventSchema = compileSchema(auroraEvent);
 
 /** A new folder for one test. */
 export async function newFolder(): Promise<string> {
@@ -80,16 +86,18 @@ export async function startApp(app: BundledApp, options: { readonly cwd: string;
     heard,
     stdoutLines,
     stderr: () => stderr,
-    event: (type) =>
-      vi.waitFor(
-        () => {
-          const found = heard.find((one) => one.method === "aurora/event" && one.params["type"] === type && !taken.has(one));
-          if (!found) throw new Error(`no ${type} event; heard ${JSON.stringify(heard)}; stderr ${stderr}`);
-          taken.add(found);
-          return found.params;
-        },
-        { timeout: 10_000, interval: 20 },
-      ),
+    event: async (type) => {
+      const isNew = (one: Heard): boolean => one.method === "aurora/event" && one.params["type"] === type && !taken.has(one);
+      const find = (): Heard => {
+        const found = heard.find(isNew);
+        if (!found) throw new Error(`no ${type} event; heard ${JSON.stringify(heard)}; stderr ${stderr}`);
+        return found;
+      };
+      const found = await vi.waitFor(find, { timeout: 10_000, interval: 20 });
+      taken.add(found);
+      expect(eventSchema.ok && eventSchema.schema.validate(found.params)).toEqual([]);
+      return found.params;
+    },
     call: async (tool, args = {}) => {
       const result = await client.callTool({ name: `im.polaris.${app}.${tool}`, arguments: args });
       const content = result.content as Record<string, unknown>[];
@@ -102,6 +110,11 @@ export async function startApp(app: BundledApp, options: { readonly cwd: string;
     },
     kill: (signal) => {
       child.kill(signal);
+      return exited;
+    },
+    hangUp: () => {
+      child.stdout.destroy();
+      child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: "last", method: "ping" })}\n`);
       return exited;
     },
   };

@@ -54,6 +54,7 @@ describe("QQ", () => {
     onebot.push({ time: 2, self_id: SELF_ID, post_type: "notice", notice_type: "group_msg_emoji_like", group_id: 123456, user_id: 5, message_id: 2, likes: [{ emoji_id: "76" }] });
     onebot.push({ time: 3, self_id: SELF_ID, post_type: "notice", notice_type: "group_increase", sub_type: "approve", group_id: 123456, user_id: 6 });
     onebot.push({ time: 4, self_id: SELF_ID, post_type: "notice", notice_type: "group_decrease", sub_type: "leave", group_id: 123456, user_id: 6 });
+    for (const type of ["message.received", "message.reaction", "session.created"]) await qq.event(type);
     expect(await qq.event("session.closed")).toMatchObject({ session_id: "group_123456", data: { user_id: "6" } });
     expect(qq.heard.map((one) => one.params["type"])).toEqual(["message.received", "message.reaction", "session.created", "session.closed"]);
     expect(qq.heard[0]?.params).toMatchObject({ session_id: "group_123456", idempotency_key: `${SELF_ID}:message:2`, data: { message_text: "今天天气怎么样", is_group: true, user_id: "987654", group_id: "123456" } });

@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
 import appSchema from "../../schemas/app.schema.json" with { type: "json" };
 import { compileSchema } from "../../src/base/json-schema.ts";
@@ -106,6 +106,17 @@ describe.each(Object.keys(TOOLS) as BundledApp[])("aurora-app-%s", (app) => {
     await writeFile(join(cwd, "settings/config.json"), example);
     const configured = await startApp(app, { cwd, env: { AURORA_APP_CONFIG: "settings/config.json" } });
     expect(await configured.kill("SIGTERM")).toBe(0);
+  });
+
+  test("what anything prints lands on stderr", async () => {
+    // Begins when the server listens, and uses both ways to stdout.
+    const script = 'const wait = setInterval(() => { if (process.stdin.listenerCount("data") > 0) { clearInterval(wait); console.log("noise"); process.stdout.write("more\\n"); } }, 5)';
+    const noise = `data:text/javascript,${encodeURIComponent(script)}`;
+    const noisy = await startApp(app, { cwd: await newFolder(), env: { NODE_OPTIONS: `--import ${noise}` } });
+    await noisy.client.ping();
+    await vi.waitFor(() => expect(noisy.stderr()).toContain("noise\nmore\n"));
+    expect(await noisy.hangUp()).toBe(0);
+    expect(noisy.stdoutLines.join("\n")).not.toContain("noise");
   });
 
   test("faulty settings end it with one line that names the file and the key", async () => {

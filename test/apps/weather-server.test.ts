@@ -7,7 +7,7 @@ let weather: AppProcess;
 
 beforeAll(async () => {
   provider = await startOpenMeteoServer();
-  weather = await startApp("weather", { cwd: await newFolder(), env: { OPEN_METEO_GEOCODING_URL: provider.url, OPEN_METEO_FORECAST_URL: provider.url, WEATHER_TIMEOUT_MS: "500" } });
+  weather = await startApp("weather", { cwd: await newFolder(), env: { OPEN_METEO_GEOCODING_URL: provider.url, OPEN_METEO_FORECAST_URL: provider.url, WEATHER_TIMEOUT_MS: "3000" } });
 });
 afterAll(async () => {
   await weather.stop();
