@@ -113,7 +113,7 @@ class HostedKit implements Kit {
 
   status(): KitStatus {
     const parts = this.#running();
-    return statusOf(parts.runtime.snapshot, {
+    return statusOf(parts.runtime.look(), {
       state: this.#state,
       startedAt: this.#startedAt,
       gatewayUrl: this.#gatewayUrl,
@@ -256,7 +256,7 @@ class HostedKit implements Kit {
 
   async plan(): Promise<ReloadResult & { readonly report: JsonObject }> {
     const { result, reading } = await this.#reloader.preview();
-    return { ...result, report: describePlan(this.#snapshot(), reading.unitOk ? reading.plan : null, result.changes) };
+    return { ...result, report: describePlan(this.#running().runtime.look(), reading.unitOk ? reading.plan : null, result.changes) };
   }
 
   lockDiff(): ReturnType<Kit["lockDiff"]> {

@@ -62,6 +62,11 @@ export class Runtime {
     return this.#snapshot;
   }
 
+  /** The current snapshot with counts that change without an event (running calls) read anew; for status. */
+  look(): Snapshot {
+    return { ...this.#snapshot, apps: this.#views(this.#snapshot.plan) };
+  }
+
   runner(app: string): AppRunner | undefined {
     return this.#runners.get(app);
   }
