@@ -18,9 +18,8 @@ export function settled(kit: Kit, options: { readonly limitMs?: number; readonly
     stops.push(
       () => clearTimeout(timer),
       () => options.signal?.removeEventListener("abort", end),
-      kit.on("app", () => {
-        if (!busy()) end();
-      }),
+      // Told before the snapshot has the new state: look once it has.
+      kit.on("app", () => void setImmediate(() => busy() || end())),
     );
   });
 }

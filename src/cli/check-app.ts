@@ -7,7 +7,7 @@ import { isObject, own, type JsonObject } from "../base/json.ts";
 import type { Logger } from "../kit-api.ts";
 import { createConnector } from "../mcp/connector.ts";
 import type { AppPlan, Plan } from "../plan/types.ts";
-import { LinkError, type Connection } from "../runtime/ports.ts";
+import { LinkError, StartError, type Connection } from "../runtime/ports.ts";
 import type { AppListing, ToolDefinition } from "../tools/types.ts";
 import { ownToolName } from "../tools/own-name.ts";
 
@@ -20,6 +20,8 @@ export interface AppFinding {
   /** The tool it is about, by its own name. */
   readonly tool: string | null;
   readonly message: string;
+  /** Where an app did not start: what was noted, and the last lines of stderr. */
+  readonly details: readonly string[];
 }
 
 /** A tool name that no server has. */
@@ -32,7 +34,7 @@ const CALL_LIMITS = { timeoutMs: 10_000, maxTotalMs: 10_000 };
  */
 export async function checkApp(app: AppPlan, plan: Plan, env: NodeJS.ProcessEnv, version: string, log: Logger, signal: AbortSignal): Promise<AppFinding[]> {
   const findings: AppFinding[] = [];
-  const find = (severity: AppFinding["severity"], rule: AppFinding["rule"], message: string, tool: string | null = null): void => void findings.push({ app: app.package, severity, rule, tool, message });
+  const find = (severity: AppFinding["severity"], rule: AppFinding["rule"], message: string, tool: string | null = null): void => void findings.push({ app: app.package, severity, rule, tool, message, details: [] });
   // A folder of its own: the records of a running host's children are not touched.
   const dataDir = await mkdtemp(path.join(os.tmpdir(), "aurora-mcp-check-"));
   const { toolsPerApp, listPages } = plan.limits;
@@ -51,7 +53,9 @@ export async function checkApp(app: AppPlan, plan: Plan, env: NodeJS.ProcessEnv,
     for (const tool of listing.tools) if (isSafeToCall(tool)) await checkResult(connection, app, tool, find, signal);
     if (Object.hasOwn(listing.capabilities, "tools")) await checkUnknownTool(connection, app, find, signal);
   } catch (error) {
-    find("error", "start", messageOf(error));
+    // One fault, one finding: what was noted on the way is part of it.
+    const notes = findings.splice(0).map((finding) => finding.message);
+    findings.push({ app: app.package, severity: "error", rule: "start", tool: null, message: messageOf(error), details: [...notes, ...(error instanceof StartError ? error.stderrTail : [])] });
   } finally {
     await connection?.close();
     connector.killAll();

@@ -1,7 +1,5 @@
 import { connectToHost, type ControlClient } from "../control/client.ts";
 import { findRunningHost } from "../control/run-file.ts";
-import { createLogger } from "../daemon.ts";
-import { createKit } from "../kit.ts";
 import { settled } from "../settled.ts";
 import type { Workspace } from "../workspace.ts";
 import { CliError, EXIT } from "./cli-error.ts";
@@ -43,6 +41,8 @@ export async function withHost<T>(context: Context, options: GlobalOptions, how:
 }
 
 async function withKit<T>(context: Context, topology: string, use: (host: Host) => Promise<T>): Promise<T> {
+  // Loaded only now: most commands talk to a running host, and want to be quick.
+  const [{ createKit }, { createLogger }] = await Promise.all([import("../kit.ts"), import("../daemon.ts")]);
   const kit = createKit({ topology, env: context.env, log: createLogger({ level: "error", format: "text" }) });
   const forget = context.onForce(() => void kit.close({ force: true }));
   try {

@@ -100,8 +100,11 @@ function subjectFinder(plan: Plan): (name: string) => Subject | string {
   };
 }
 
+/** A fixture file's value: a map, or a plain list of fixtures. */
 function readYaml(file: string, text: string): unknown {
-  const parsed = parseYaml({ file, display: file, text });
-  if (parsed.ok && !parsed.diagnostics.some((d) => d.severity === "error")) return plainValue(parsed.value.root);
-  throw new FixtureError(parsed.diagnostics.map((d) => `${file}:${d.place?.line ?? 1}:${d.place?.column ?? 1}: ${d.message}`).join("\n"));
+  // The kit's own files are maps, and so its reader wants one: a list gets a key above it.
+  const list = /^(?:\s*(?:#.*)?\n)*-\s/.test(text);
+  const parsed = parseYaml({ file, display: file, text: list ? `fixtures:\n${text}` : text });
+  if (parsed.ok) return plainValue(parsed.value.root);
+  throw new FixtureError(parsed.diagnostics.map((d) => `${file}:${(d.place?.line ?? 1) - (list ? 1 : 0)}:${d.place?.column ?? 1}: ${d.message}`).join("\n"));
 }

@@ -67,10 +67,12 @@ describe("a new workspace", () => {
 describe("apps check", () => {
   const manifest = (): string => path.join(root, "apps/aurora-app-hello/manifest.yaml");
   const server = (): string => path.join(root, "apps/aurora-app-hello/mcp-server.mjs");
-  const broken = async (file: string, from: string, to: string): Promise<any[]> => {
+  const broken = async (file: string, ...edits: [from: string, to: string][]): Promise<any[]> => {
     const text = await readFile(file, "utf8");
-    expect(text).toContain(from);
-    await writeFile(file, text.replace(from, () => to));
+    await writeFile(file, edits.reduce((now, [from, to]) => {
+      expect(now).toContain(from);
+      return now.replace(from, () => to);
+    }, text));
     try {
       const { code, value } = await json("apps", "check");
       expect(code).toBe(1);
@@ -81,25 +83,25 @@ describe("apps check", () => {
   };
 
   it("sees drift in both directions", async () => {
-    const found = await broken(manifest(), "name: greet,", "name: great,");
+    const found = await broken(manifest(), ["name: greet,", "name: great,"]);
     expect(found).toEqual([expect.objectContaining({ rule: "drift", tool: "great", severity: "error" }), expect.objectContaining({ rule: "drift", tool: "greet", severity: "error" })]);
   });
   it("sees text on stdout", async () => {
-    const found = await broken(server(), "log(`${PACKAGE} ${VERSION} is up`);", "console.log('debug: I am up');");
+    const found = await broken(server(), ["log(`${PACKAGE} ${VERSION} is up`);", "console.log('debug: I am up');"]);
     expect(found).toEqual([expect.objectContaining({ rule: "stdout", severity: "error", message: expect.stringContaining("debug: I am up") })]);
   });
   it("sees a name without the package, and a tool without description", async () => {
-    const named = await broken(server(), "name: `${PACKAGE}.greet`,", 'name: "greet",');
+    const named = await broken(server(), ["name: `${PACKAGE}.greet`,", 'name: "greet",']);
     expect(named).toContainEqual(expect.objectContaining({ rule: "names", tool: "greet", severity: "error" }));
-    expect(await broken(server(), 'description: "Greet somebody by name.",', "")).toContainEqual(expect.objectContaining({ rule: "schemas", message: "has no description" }));
+    expect(await broken(server(), ['description: "Greet somebody by name.",', ""])).toContainEqual(expect.objectContaining({ rule: "schemas", message: "has no description" }));
   });
   it("calls a read-only tool without required arguments, and looks at the shape of its result", async () => {
-    const found = await broken(server(), 'required: ["name"],\n      additional', "required: [],\n      additional");
-    expect(found).toContainEqual(expect.objectContaining({ rule: "results", tool: "greet" }));
+    const found = await broken(server(), ['required: ["name"],\n      additional', "required: [],\n      additional"], ["{ ok: true, data }", "{ ok: false }"]);
+    expect(found).toContainEqual(expect.objectContaining({ rule: "results", tool: "greet", message: "gives ok: false together with isError: false" }));
   });
   it("says why an app does not start", async () => {
-    const found = await broken(server(), 'import { createInterface } from "node:readline";', "throw new Error('no such luck');");
-    expect(found).toEqual([expect.objectContaining({ rule: "start", severity: "error", message: expect.stringContaining("no such luck") })]);
+    const found = await broken(server(), ['import { createInterface } from "node:readline";', "throw new Error('no such luck');"]);
+    expect(found).toEqual([expect.objectContaining({ rule: "start", severity: "error", details: expect.arrayContaining([expect.stringContaining("no such luck")]) })]);
   });
   it("refuses an app that it does not know", async () => {
     expect(await run("apps", "check", "org.example.nobody")).toMatchObject({ code: 1, stderr: expect.stringContaining("org.example.hello") });
@@ -145,7 +147,7 @@ describe("without a host", () => {
   });
 });
 
-describe("findings", () => {
+describe("findings", { timeout: 60_000 }, () => {
   it("validate exits 1 with place and hint, 2 without a workspace, and --strict counts warnings", async () => {
     const file = path.join(root, "topology/topology.yaml");
     const text = await readFile(file, "utf8");
@@ -165,7 +167,7 @@ describe("findings", () => {
   });
 });
 
-describe("fixtures", () => {
+describe("fixtures", { timeout: 60_000 }, () => {
   it("policy test runs them offline", async () => {
     await writeFile(path.join(root, "tests.yaml"), "- { tool: org.example.hello.greet, args: { name: x }, expect: allow }\n- { tool: org.example.hello/greet, expect: { action: deny } }\n- { tool: gret, expect: allow }\n");
     const { code, value } = await json("policy", "test", "tests.yaml");
@@ -184,7 +186,7 @@ describe("fixtures", () => {
   });
 });
 
-describe("help", () => {
+describe("help", { timeout: 60_000 }, () => {
   it("every command has a summary, an example and the global options", async () => {
     const { commands } = await import("../../src/cli/commands.ts");
     const { createProgram } = await import("../../src/cli/program.ts");

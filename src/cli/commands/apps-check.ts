@@ -1,5 +1,5 @@
-import { checkApp, type AppFinding } from "../check-app.ts";
-import { createLogger } from "../../daemon.ts";
+import type { AppFinding } from "../check-app.ts";
+import { silentLogger } from "../../kit/silent-logger.ts";
 import { escapeInvisible } from "../../base/text.ts";
 import { CliError, EXIT } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
@@ -20,18 +20,19 @@ export const appsCheckCommand = defineCommand({
     const { plan, masker } = await openRunnable(context, options);
     const unknown = packages.filter((name) => !plan.apps.has(name));
     if (unknown.length > 0) throw new CliError(`no app that can run is called ${unknown.join(", ")}; there are: ${[...plan.apps.keys()].join(", ")}`, EXIT.problems);
-    const log = createLogger({ level: "silent", format: "text", masker });
+    const { checkApp } = await import("../check-app.ts");
     const findings: AppFinding[] = [];
     let checked = 0;
     for (const app of plan.apps.values()) {
       if (packages.length > 0 && !packages.includes(app.package)) continue;
-      const found = await checkApp(app, plan, context.env, version(), log, context.signal);
+      const found = await checkApp(app, plan, context.env, version(), silentLogger, context.signal);
       context.signal.throwIfAborted();
-      findings.push(...found.map((finding) => ({ ...finding, message: masker.text(finding.message) })));
+      findings.push(...found.map((finding) => ({ ...finding, message: masker.text(finding.message), details: finding.details.map((line) => masker.text(line)) })));
       checked += 1;
       if (!options.json && found.length === 0) context.out(`${context.style("green", "ok")}       ${app.package}`);
-      for (const { severity, rule, tool, message } of options.json ? [] : found) {
+      for (const { severity, rule, tool, message, details } of options.json ? [] : found) {
         context.out(`${context.style(severity === "error" ? "red" : "yellow", severity.padEnd(7))}  ${escapeInvisible(`${app.package}${tool === null ? "" : `/${tool}`}  ${rule}: ${masker.text(message)}`)}`);
+        for (const line of details) context.out(`         | ${escapeInvisible(masker.text(line))}`);
       }
     }
     const errors = findings.filter((finding) => finding.severity === "error").length;

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { HostRunningError } from "../../control/run-file.ts";
-import { createLogger, runHost, type LogLevel } from "../../daemon.ts";
+import type { LogLevel } from "../../daemon.ts";
 import { CliError } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
 import type { ProcessContext } from "../context.ts";
@@ -36,6 +36,7 @@ export const upCommand = defineCommand<UpFlags>({
   run: async (context, options) => {
     const workspace = await openRunnable(context, options);
     if (workspace.diagnostics.length > 0) context.note(`${printFindings(context, workspace, workspace.diagnostics, "text")}\n`);
+    const { createLogger, runHost } = await import("../../daemon.ts");
     const log = createLogger({ level: options.logLevel ?? workspace.plan.log.level, format: options.logFormat ?? (process.stderr.isTTY ? "text" : "json"), masker: workspace.masker });
     (context as ProcessContext).release();
     try {
