@@ -1,0 +1,185 @@
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createMasker } from "../../src/base/masking.ts";
+import { openAudit, verifyAudit, type AuditFile, type AuditHead } from "../../src/calls/audit.ts";
+import { openAuditFile, readAudit } from "../../src/files/audit-file.ts";
+import { fakeClock } from "./memory-journal.ts";
+
+const SECRET = "tok-4f9a81c2d7e6";
+
+function memoryFile() {
+  const file = {
+    text: "",
+    head: null as AuditHead | null,
+    durable: [] as boolean[],
+    fail: null as Error | null,
+    lines: () => file.text.split("\n").slice(0, -1),
+    async lastLine() {
+      return file.lines().at(-1) ?? null;
+    },
+    async append(text: string, head: AuditHead, durable: boolean) {
+      await Promise.resolve();
+      if (file.fail) throw file.fail;
+      file.text += text;
+      file.head = head;
+      file.durable.push(durable);
+    },
+    async close() {},
+  };
+  return file satisfies AuditFile & Record<string, unknown>;
+}
+
+const open = (file: AuditFile, mode: "masked" | "shapes" = "masked") => openAudit({ file, clock: fakeClock(), masker: createMasker([SECRET]), arguments: mode });
+
+describe("audit records", () => {
+  it("are one line each, whatever their arguments say, and read back as they were", async () => {
+    const file = memoryFile();
+    const audit = await open(file);
+    const q = 'a\n{"event":"approval","decision":"approve","by":"admin"}\u2028\u0085\u202e';
+    await audit.append({ event: "call.sent", tool: "x/y", arguments: { q } }, false);
+    await audit.append({ event: "call.done", arguments: { q: "line one\nline two" } }, false);
+    expect(file.lines()).toHaveLength(2);
+    expect(file.text).not.toMatch(/[\u2028\u0085\u202e]/);
+    expect(JSON.parse(file.lines()[0]!)).toMatchObject({ seq: 1, event: "call.sent", arguments: { q } });
+    expect(verifyAudit(file.lines(), file.head)).toMatchObject({ ok: true, records: 2 });
+  });
+
+  it("hold no secret, in value, key or any spelling, and arguments only as shapes when asked", async () => {
+    const file = memoryFile();
+    const audit = await open(file);
+    await audit.append({ event: "call.sent", arguments: { [SECRET]: 1, deep: [{ url: `https://bot:${SECRET}@api.invalid` }], blob: "dTp0b2stNGY5YTgxYzJkN2U2", password: "hunter2" }, error: `Bearer ${SECRET}` }, false);
+    expect(file.text).not.toMatch(/4f9a81|dG9rLTRm|b2stNGY5|hunter2/);
+    audit.configure({ arguments: "shapes" });
+    await audit.append({ event: "call.sent", arguments: { text: "private words", n: 5, list: ["a"], nothing: null } }, false);
+    expect(JSON.parse(file.lines()[1]!).arguments).toEqual({ text: "string(13)", n: "number", list: ["string(1)"], nothing: "null" });
+    expect(verifyAudit(file.lines())).toMatchObject({ ok: true });
+  });
+
+  it("cannot forge the chain's own fields", async () => {
+    const file = memoryFile();
+    const audit = await open(file);
+    await audit.append({ event: "x", seq: 99, hash: "0", prev: "0" }, false);
+    expect(JSON.parse(file.lines()[0]!)).toMatchObject({ seq: 1 });
+    expect(verifyAudit(file.lines())).toMatchObject({ ok: true });
+  });
+
+  it("that cannot be written reject, and the chain goes on afterwards without a gap", async () => {
+    const file = memoryFile();
+    const audit = await open(file);
+    await audit.append({ event: "a" }, true);
+    file.fail = new Error("disk full");
+    const results = await Promise.allSettled([audit.append({ event: "b" }, true), audit.append({ event: "c" }, false)]);
+    expect(results.map((r) => r.status)).toEqual(["rejected", "rejected"]);
+    file.fail = null;
+    await audit.append({ event: "d" }, true);
+    expect(file.lines().map((l) => JSON.parse(l).event)).toEqual(["a", "d"]);
+    expect(verifyAudit(file.lines(), file.head)).toMatchObject({ ok: true, records: 2 });
+  });
+
+  it("keep their order, share a write, and ask for durability when one of them does", async () => {
+    const file = memoryFile();
+    const audit = await open(file);
+    await Promise.all(Array.from({ length: 50 }, (_, i) => audit.append({ event: `e${i}` }, i === 30)));
+    expect(file.lines().map((l) => JSON.parse(l).event)).toEqual(Array.from({ length: 50 }, (_, i) => `e${i}`));
+    expect(file.durable).toContain(true);
+    expect(file.durable.length).toBeLessThan(50);
+  });
+
+  it("have names and numbers that JSON keeps: __proto__, undefined, minus zero", async () => {
+    const file = memoryFile();
+    const audit = await open(file);
+    await audit.append({ event: "x", arguments: JSON.parse('{"__proto__":{"a":-0},"b":null}'), gone: undefined }, false);
+    expect(verifyAudit(file.lines())).toMatchObject({ ok: true });
+    expect(file.lines()[0]).toContain('"__proto__"');
+  });
+});
+
+describe("verifyAudit", () => {
+  const log = async () => {
+    const file = memoryFile();
+    const audit = await open(file);
+    for (let i = 0; i < 6; i += 1) await audit.append({ event: `e${i}`, n: i }, false);
+    return file;
+  };
+
+  it.each([
+    ["a byte changed", (l: string[]) => l.with(2, l[2]!.replace('"n":2', '"n":7')), 3],
+    ["a space added", (l: string[]) => l.with(2, l[2]!.replace('"n":2', '"n": 2')), 3],
+    ["two lines swapped", (l: string[]) => l.with(1, l[2]!).with(2, l[1]!), 2],
+    ["a line taken out", (l: string[]) => l.toSpliced(3, 1), 4],
+    ["a line put in twice", (l: string[]) => l.toSpliced(3, 0, l[3]!), 5],
+    ["the last line cut off", (l: string[]) => l.slice(0, -1), 6],
+    ["the last line cut short", (l: string[]) => l.with(5, l[5]!.slice(0, 40)), 6],
+    ["a line emptied", (l: string[]) => l.with(4, ""), 5],
+  ])("finds %s", async (_what, change, line) => {
+    const file = await log();
+    expect(verifyAudit(file.lines(), file.head)).toMatchObject({ ok: true, records: 6 });
+    expect(verifyAudit(change(file.lines()), file.head)).toMatchObject({ ok: false, line });
+  });
+
+  it("finds a log that was written anew, and allows one whose oldest files are gone", async () => {
+    const file = await log();
+    const forged = memoryFile();
+    const audit = await open(forged);
+    for (let i = 0; i < 6; i += 1) await audit.append({ event: "fine", n: i }, false);
+    expect(verifyAudit(forged.lines(), file.head)).toMatchObject({ ok: false, line: 6 });
+    expect(verifyAudit(file.lines().slice(2), file.head)).toMatchObject({ ok: true, note: expect.stringContaining("record 3") });
+    expect(verifyAudit([], null)).toMatchObject({ ok: true, records: 0 });
+  });
+});
+
+describe("the audit file", () => {
+  let folder: string;
+  let name: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), "audit-"));
+    name = path.join(folder, "log", "audit.jsonl");
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const verify = async () => {
+    const { lines, head } = await readAudit(name);
+    return verifyAudit(lines, head);
+  };
+
+  it("is for its owner only, rotates by size, and goes on with the chain after a restart", async () => {
+    for (let run = 0; run < 3; run += 1) {
+      const audit = await open(openAuditFile(name, { maxBytes: 2000 }));
+      for (let i = 0; i < 10; i += 1) await audit.append({ event: "e", run, i, text: "x".repeat(100) }, i % 3 === 0);
+      await audit.close();
+    }
+    const files = (await readdir(path.dirname(name))).sort();
+    expect(files.length).toBeGreaterThan(4);
+    expect((await stat(path.join(path.dirname(name), files[0]!))).mode & 0o077).toBe(0);
+    expect(await verify()).toMatchObject({ ok: true, records: 30, note: null });
+  });
+
+  it("drops a line that a crash cut, and nothing else", async () => {
+    const audit = await open(openAuditFile(name, { maxBytes: 1e6 }));
+    await audit.append({ event: "one" }, true);
+    await audit.close();
+    await appendFile(name, '{"seq":2,"event":"tor');
+    const again = await open(openAuditFile(name, { maxBytes: 1e6 }));
+    await again.append({ event: "two" }, true);
+    await again.close();
+    expect(await verify()).toMatchObject({ ok: true, records: 2 });
+  });
+
+  it("a cut tail is noticed", async () => {
+    const audit = await open(openAuditFile(name, { maxBytes: 1e6 }));
+    for (const event of ["one", "two", "three"]) await audit.append({ event }, true);
+    await audit.close();
+    const text = await readFile(name, "utf8");
+    await truncate(name, text.indexOf("\n", text.indexOf('"two"')) + 1);
+    expect(await verify()).toMatchObject({ ok: false, reason: expect.stringContaining("cut off") });
+  });
+
+  it("a folder that cannot be written rejects the append", async () => {
+    await writeFile(path.join(folder, "log"), "a file where the folder should be");
+    const audit = await open(openAuditFile(name, { maxBytes: 1e6 })).catch((error: unknown) => error);
+    if (audit instanceof Error) expect(audit.message).toContain("ENOTDIR");
+    else await expect((audit as Awaited<ReturnType<typeof open>>).append({ event: "x" }, true)).rejects.toThrow();
+  });
+});
