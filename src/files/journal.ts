@@ -26,7 +26,8 @@ class FileJournal<T> implements Journal<T> {
   #handle: FileHandle | null = null;
   /** Bytes of whole records in the file while the handle is open. */
   #size = 0;
-  #pending: PendingRecord[] = [];
+  /** Records that go out with the next write; null when none is waiting for its turn. */
+  #batch: PendingRecord[] | null = null;
   /** Everything that touches the file runs in turn, at the end of this chain. */
   #chain: Promise<void> = Promise.resolve();
   #closed = false;
@@ -60,13 +61,20 @@ class FileJournal<T> implements Journal<T> {
     if (this.#closed) return Promise.reject(new Error(`${this.#file} is closed`));
     const line = `${JSON.stringify(record)}\n`;
     return new Promise((resolve, reject) => {
-      this.#pending.push({ line, durable, resolve, reject });
-      if (this.#pending.length === 1) this.#inTurn(() => this.#flush()).catch(() => {});
+      const record = { line, durable, resolve, reject };
+      if (this.#batch) {
+        this.#batch.push(record);
+        return;
+      }
+      const batch = (this.#batch = [record]);
+      void this.#inTurn(() => this.#flush(batch));
     });
   }
 
   rewrite(records: readonly T[]): Promise<void> {
     if (this.#closed) return Promise.reject(new Error(`${this.#file} is closed`));
+    // What is appended from now on comes after the new content.
+    this.#batch = null;
     return this.#inTurn(async () => {
       await this.#release();
       await writeFileAtomic(this.#file, records.map((record) => `${JSON.stringify(record)}\n`).join(""));
@@ -87,9 +95,9 @@ class FileJournal<T> implements Journal<T> {
     return result;
   }
 
-  async #flush(): Promise<void> {
-    const batch = this.#pending;
-    this.#pending = [];
+  /** Never rejects: faults go to those who appended. */
+  async #flush(batch: readonly PendingRecord[]): Promise<void> {
+    if (this.#batch === batch) this.#batch = null;
     try {
       const handle = await this.#open();
       const bytes = Buffer.from(batch.map((record) => record.line).join(""), "utf8");

@@ -16,7 +16,7 @@ export interface WatchOptions {
   /** The content of the set differs from what was last told: look again. */
   readonly onChange: () => void;
   readonly onProblem: (message: string) => void;
-  /** How long the set must be quiet before a change is told (default 150), and the longest time that goes on (default 1500). */
+  /** How long the set must be quiet before a change is told (default 300), and the longest time that goes on (default 2000). */
   readonly debounceMs?: number;
   readonly maxWaitMs?: number;
   /** How often the content is checked without an event; default 30 s, or 2 s when polling. */
@@ -119,14 +119,14 @@ class Watch implements WorkspaceWatch {
     if (this.#closed || (name !== null && isIgnoredName(name))) return;
     const now = performance.now();
     this.#firstEventAt ??= now;
-    const left = this.#firstEventAt + (this.#options.maxWaitMs ?? 1500) - now;
+    const left = this.#firstEventAt + (this.#options.maxWaitMs ?? 2000) - now;
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = setTimeout(
       () => {
         this.#firstEventAt = null;
         void this.#inTurn(() => this.#look());
       },
-      Math.max(0, Math.min(this.#options.debounceMs ?? 150, left)),
+      Math.max(0, Math.min(this.#options.debounceMs ?? 300, left)),
     );
   }
 

@@ -1,0 +1,164 @@
+import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { expandPattern, isIgnoredName } from "../../src/files/path-glob.ts";
+import { findTopology, readFileSet, workspaceRoot, type FilePattern } from "../../src/files/read-set.ts";
+import { testFolder } from "./support/inbox.ts";
+
+/** Writes files given by relative path; folders come by themselves. */
+async function tree(root: string, files: Record<string, string | Buffer>): Promise<void> {
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(path.dirname(path.join(root, name)), { recursive: true });
+    await writeFile(path.join(root, name), content);
+  }
+}
+
+async function matches(root: string, pattern: string): Promise<string[]> {
+  return (await expandPattern(path.join(root, pattern))).files.map((f) => path.relative(root, f));
+}
+
+describe("patterns", () => {
+  test("stars, question marks and folders in between; a leading dot only when asked for", async () => {
+    const root = await testFolder();
+    await tree(root, { "apps/a/manifest.yaml": "", "apps/b/manifest.yaml": "", "apps/b/x/manifest.yaml": "", "apps/.h/manifest.yaml": "", "apps/c/other.yaml": "", "apps/node_modules/m/manifest.yaml": "" });
+    expect(await matches(root, "apps/*/manifest.yaml")).toEqual(["apps/a/manifest.yaml", "apps/b/manifest.yaml"]);
+    expect(await matches(root, "apps/?/*.yaml")).toEqual(["apps/a/manifest.yaml", "apps/b/manifest.yaml", "apps/c/other.yaml"]);
+    expect(await matches(root, "**/manifest.yaml")).toEqual(["apps/a/manifest.yaml", "apps/b/manifest.yaml", "apps/b/x/manifest.yaml"]);
+    expect(await matches(root, "apps/.*/manifest.yaml")).toEqual(["apps/.h/manifest.yaml"]);
+    expect(await matches(root, "apps/a/manifest.yaml")).toEqual(["apps/a/manifest.yaml"]);
+    expect(await matches(root, "apps/a")).toEqual([]);
+    expect(await matches(root, "none/*/x")).toEqual([]);
+  });
+
+  test("the order is that of the bytes", async () => {
+    const root = await testFolder();
+    await tree(root, { "c/10-a.yaml": "", "c/9-a.yaml": "", "c/Z.yaml": "", "c/a.yaml": "", "c/é.yaml": "", "c/𝒳.yaml": "", "c/\uffee.yaml": "" });
+    expect(await matches(root, "c/*.yaml")).toEqual(["c/10-a.yaml", "c/9-a.yaml", "c/Z.yaml", "c/a.yaml", "c/é.yaml", "c/\uffee.yaml", "c/𝒳.yaml"]);
+  });
+
+  test.each(["topology.yaml~", ".topology.yaml.swp", ".x.swo", "4913", "#topology.yaml#", ".#x", "a.bak", "a.orig", "a.tmp"])("%s is never loaded", async (name) => {
+    expect(isIgnoredName(name)).toBe(true);
+    const root = await testFolder();
+    await tree(root, { [`c/${name}`]: "", "c/good.yaml": "" });
+    expect(await matches(root, "c/*")).toEqual(["c/good.yaml"]);
+    expect(await matches(root, "c/**")).toEqual(["c/good.yaml"]);
+  });
+
+  test("links that lead in a circle end", async () => {
+    const root = await testFolder();
+    await tree(root, { "a/manifest.yaml": "" });
+    await symlink("..", path.join(root, "a", "up"));
+    await symlink("self", path.join(root, "self"));
+    expect(await matches(root, "**/manifest.yaml")).toEqual(["a/manifest.yaml"]);
+  });
+
+  test("says in which folders a change would matter, the nearest parent for a missing one", async () => {
+    const root = await testFolder();
+    await tree(root, { "apps/a/manifest.yaml": "" });
+    const folders = async (pattern: string): Promise<string[]> => [...(await expandPattern(path.join(root, pattern))).folders].map((f) => path.relative(root, f));
+    expect(await folders("apps/*/manifest.yaml")).toEqual(["apps", "apps/a"]);
+    expect(await folders("later/deep/*.yaml")).toEqual([""]);
+  });
+});
+
+describe("finding the topology", () => {
+  test("in this folder, in a parent, or by name", async () => {
+    const root = await testFolder();
+    await tree(root, { "topology/topology.yaml": "", "a/b/x": "", "other.yaml": "" });
+    const file = path.join(root, "topology", "topology.yaml");
+    expect(await findTopology(root)).toEqual({ ok: true, file });
+    expect(await findTopology(path.join(root, "a", "b"))).toEqual({ ok: true, file });
+    expect(await findTopology(root, "other.yaml")).toEqual({ ok: true, file: path.join(root, "other.yaml") });
+    expect(await findTopology(root, "gone.yaml")).toMatchObject({ ok: false, reason: expect.stringContaining("gone.yaml does not exist") });
+    expect(await findTopology(root, "topology")).toMatchObject({ ok: false, reason: expect.stringContaining("is a folder") });
+    expect(await findTopology(path.parse(root).root)).toMatchObject({ ok: false, reason: expect.stringContaining("aurora-mcp init") });
+    expect([workspaceRoot(file), workspaceRoot(path.join(root, "other.yaml"))]).toEqual([root, root]);
+  });
+});
+
+describe("reading the set", () => {
+  const patterns = (root: string): FilePattern[] => [
+    { role: "manifest", pattern: path.join(root, "apps/*/manifest.yaml"), trusted: true, path: ["discover", 0] },
+    { role: "manifest", pattern: path.join(root, "more/**/manifest.yaml"), trusted: false, path: ["discover", 1] },
+    { role: "policy", pattern: path.join(root, "topology/policies/*.yaml"), trusted: false, path: ["policies", 0] },
+    { role: "signals", pattern: path.join(root, "topology/signals/*.yaml"), trusted: false, path: ["signals", 0] },
+  ];
+  const read = async (root: string, of = patterns(root)): Promise<Exclude<Awaited<ReturnType<typeof readFileSet>>, { error: string }>> => {
+    const set = await readFileSet(path.join(root, "topology/topology.yaml"), () => of);
+    if ("error" in set) throw new Error(set.error);
+    return set;
+  };
+
+  test("everything by its role, sorted, with what matched nothing", async () => {
+    const root = await testFolder();
+    await tree(root, { "topology/topology.yaml": "t", "apps/b/manifest.yaml": "b", "apps/a/manifest.yaml": "\ufeffa", "topology/policies/z.yaml": "z" });
+    const set = await read(root);
+    expect(set.root).toBe(root);
+    expect(set.topology).toEqual({ file: path.join(root, "topology/topology.yaml"), display: "topology/topology.yaml", text: "t" });
+    expect(set.manifests.map((m) => [m.display, m.text, m.trusted])).toEqual([["apps/a/manifest.yaml", "\ufeffa", true], ["apps/b/manifest.yaml", "b", true]]);
+    expect(set.policies).toEqual([{ file: path.join(root, "topology/policies/z.yaml"), display: "topology/policies/z.yaml", text: "z" }]);
+    expect(set.unmatched.map((u) => u.path)).toEqual([["discover", 1], ["signals", 0]]);
+    expect(set.unreadable).toEqual([]);
+  });
+
+  test("set and order follow files that come, are renamed and go", async () => {
+    const root = await testFolder();
+    await tree(root, { "topology/topology.yaml": "", "topology/policies/10-a.yaml": "", "topology/policies/20-b.yaml": "" });
+    const names = async (): Promise<string[]> => (await read(root)).policies.map((p) => path.basename(p.file));
+    expect(await names()).toEqual(["10-a.yaml", "20-b.yaml"]);
+    await tree(root, { "topology/policies/15-c.yaml": "" });
+    expect(await names()).toEqual(["10-a.yaml", "15-c.yaml", "20-b.yaml"]);
+    await rename(path.join(root, "topology/policies/20-b.yaml"), path.join(root, "topology/policies/05-b.yaml"));
+    expect(await names()).toEqual(["05-b.yaml", "10-a.yaml", "15-c.yaml"]);
+    await rm(path.join(root, "topology/policies/10-a.yaml"));
+    expect(await names()).toEqual(["05-b.yaml", "15-c.yaml"]);
+  });
+
+  test("a file that two entries find is there once, trusted when one says so", async () => {
+    const root = await testFolder();
+    await tree(root, { "topology/topology.yaml": "", "apps/a/manifest.yaml": "" });
+    const wide: FilePattern = { role: "manifest", pattern: path.join(root, "**/manifest.yaml"), trusted: false, path: ["discover", 0] };
+    expect((await read(root, [wide, ...patterns(root)])).manifests.map((m) => m.trusted)).toEqual([true]);
+  });
+
+  test("too large, not UTF-8, UTF-16: told with the file, the others are read", async () => {
+    const root = await testFolder();
+    await tree(root, {
+      "topology/topology.yaml": "",
+      "apps/big/manifest.yaml": "#".repeat(1024 * 1024 + 1),
+      "apps/latin/manifest.yaml": Buffer.from([0x6e, 0xe9]),
+      "apps/utf16/manifest.yaml": Buffer.from("a: 1", "utf16le"),
+      "apps/good/manifest.yaml": "good",
+    });
+    const set = await read(root);
+    expect(set.manifests.map((m) => m.text)).toEqual(["good"]);
+    expect(set.unreadable.map((u) => [u.display, u.reason, u.role])).toEqual([
+      ["apps/big/manifest.yaml", "is larger than 1 MiB", "manifest"],
+      ["apps/latin/manifest.yaml", "is not UTF-8 text; save it as UTF-8", "manifest"],
+      ["apps/utf16/manifest.yaml", "is not UTF-8 text; save it as UTF-8", "manifest"],
+    ]);
+  });
+
+  test("topology.yaml itself that cannot be read is the only error", async () => {
+    const root = await testFolder();
+    expect(await readFileSet(path.join(root, "topology/topology.yaml"), () => [])).toEqual({ error: expect.stringContaining("topology.yaml does not exist") });
+    await mkdir(path.join(root, "topology/topology.yaml"), { recursive: true });
+    expect(await readFileSet(path.join(root, "topology/topology.yaml"), () => [])).toEqual({ error: expect.stringMatching(/is not a file|cannot be read/) });
+  });
+
+  test("files that change while the set is read are read again: all are of one moment", async () => {
+    const root = await testFolder();
+    await tree(root, { "topology/topology.yaml": "old", "topology/policies/a.yaml": "old" });
+    let asked = 0;
+    const set = await readFileSet(path.join(root, "topology/topology.yaml"), (topology) => {
+      asked += 1;
+      // Just after topology.yaml was read, someone writes both.
+      if (asked === 1) void tree(root, { "topology/policies/a.yaml": "new!", "topology/topology.yaml": "new!" });
+      expect(topology.file).toContain("topology.yaml");
+      return patterns(root);
+    });
+    if ("error" in set) throw new Error(set.error);
+    expect([set.topology.text, set.policies[0]?.text]).toEqual(["new!", "new!"]);
+    expect(asked).toBeGreaterThan(1);
+  });
+});
