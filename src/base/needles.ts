@@ -14,7 +14,6 @@ export function createNeedles(): Needles {
   const byKey = new Map<string, string[]>();
   /** Which pairs of first characters occur at all: rules out nearly every place of a text at the cost of one look. */
   const pairs = new Uint8Array(65_536);
-  const pair = (text: string, at: number): number => (text.charCodeAt(at) * 251 + text.charCodeAt(at + 1)) & 0xffff;
 
   return {
     add(needle) {
@@ -24,22 +23,30 @@ export function createNeedles(): Needles {
       if (!list) byKey.set(key, [needle]);
       else if (!list.includes(needle)) list.push(needle);
       byKey.get(key)!.sort((a, b) => b.length - a.length);
-      pairs[pair(needle, 0)] = 1;
+      pairs[pairIndex(needle.charCodeAt(0), needle.charCodeAt(1))] = 1;
     },
     replace(text, replacement) {
       if (byKey.size === 0) return text;
       let out = "";
       let kept = 0;
       const end = text.length - KEY;
+      let next = text.charCodeAt(0);
       for (let i = 0; i <= end; i += 1) {
-        if (pairs[pair(text, i)] === 0) continue;
+        const code = next;
+        next = text.charCodeAt(i + 1);
+        if (pairs[pairIndex(code, next)] === 0) continue;
         const found = byKey.get(text.slice(i, i + KEY))?.find((needle) => text.startsWith(needle, i));
         if (found === undefined) continue;
         out += text.slice(kept, i) + replacement;
         kept = i + found.length;
         i = kept - 1;
+        next = text.charCodeAt(kept);
       }
       return kept === 0 ? text : out + text.slice(kept);
     },
   };
+}
+
+function pairIndex(first: number, second: number): number {
+  return (first * 251 + second) & 0xffff;
 }
