@@ -13,15 +13,15 @@ import { TIME_PATTERN } from "./when.ts";
 
 interface ClockConfig extends CommonConfig {
   readonly data_dir: string;
-  readonly time_zone: string;
+  readonly timezone: string;
 }
 
 const CONFIG: ConfigSpec = {
   properties: {
     data_dir: { type: "string", minLength: 1, default: "data/apps/clock" },
-    time_zone: { type: "string", minLength: 1, default: systemTimeZone() },
+    timezone: { type: "string", minLength: 1, default: systemTimeZone() },
   },
-  env: { AURORA_APP_DATA_DIR: "data_dir", AURORA_APP_TIME_ZONE: "time_zone" },
+  env: { AURORA_APP_DATA_DIR: "data_dir", AURORA_APP_TIMEZONE: "timezone" },
 };
 
 const ACTIVE_URI = "aurora://clock/active";
@@ -40,12 +40,12 @@ const REMINDER = {
     label: { type: "string" },
     fire_at: { type: "string", description: "ISO 8601 with offset." },
     created_at: { type: "string", description: "ISO 8601 with offset." },
-    time_zone: { type: "string" },
+    timezone: { type: "string" },
     remaining_seconds: { type: "number" },
     duration_seconds: { type: "number" },
     session_id: { type: "string" },
   },
-  required: ["id", "kind", "label", "fire_at", "created_at", "time_zone", "remaining_seconds"],
+  required: ["id", "kind", "label", "fire_at", "created_at", "timezone", "remaining_seconds"],
   additionalProperties: false,
 };
 const CREATES = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false };
@@ -67,10 +67,10 @@ await serveApp<ClockConfig>({
   version: "0.1.0",
   config: CONFIG,
   open: async (config, host) => {
-    if (!isTimeZone(config.time_zone)) throw new ConfigError(`time_zone: "${config.time_zone}" is not an IANA time zone`);
+    if (!isTimeZone(config.timezone)) throw new ConfigError(`timezone: "${config.timezone}" is not an IANA time zone`);
     const service = await openClock({
       path: join(config.data_dir, "reminders.json"),
-      timeZone: config.time_zone,
+      timeZone: config.timezone,
       clock: machineClock,
       newId: randomUUID,
       onFired: (fired) => host.emit(firedEvent(fired)),
@@ -83,38 +83,38 @@ await serveApp<ClockConfig>({
 
 function clockTools(service: ClockService): Tool[] {
   return [
-    defineTool<{ time_zone?: string }>({
-      name: "get_current_time",
+    defineTool<{ timezone?: string }>({
+      name: "get_time",
       title: "Current Time",
       description: "Tells the current date, time and weekday in a time zone.",
-      inputSchema: inputObject({ time_zone: ZONE }),
+      inputSchema: inputObject({ timezone: ZONE }),
       annotations: { ...READS, idempotentHint: false },
       dataSchema: {
         type: "object",
-        properties: { time: { type: "string" }, date: { type: "string" }, weekday: { type: "string" }, time_zone: { type: "string" }, utc_offset_minutes: { type: "number" }, unix_seconds: { type: "integer" } },
-        required: ["time", "date", "weekday", "time_zone", "utc_offset_minutes", "unix_seconds"],
+        properties: { time: { type: "string" }, date: { type: "string" }, weekday: { type: "string" }, timezone: { type: "string" }, utc_offset_minutes: { type: "number" }, unix_seconds: { type: "integer" } },
+        required: ["time", "date", "weekday", "timezone", "utc_offset_minutes", "unix_seconds"],
         additionalProperties: false,
       },
       run: async (args) => {
-        const zone = service.zone(args.time_zone);
+        const zone = service.zone(args.timezone);
         const now = machineClock.now();
         const time = isoInZone(now, zone);
         const weekday = (language: string): string => new Intl.DateTimeFormat(language, { timeZone: zone, weekday: "long" }).format(now);
         return {
           text: `${zone} 现在是 ${time}，${weekday("zh-CN")}。`,
-          data: { time, date: dateOf(wallTime(now, zone)), weekday: weekday("en"), time_zone: zone, utc_offset_minutes: Math.round(offsetMinutes(now, zone)), unix_seconds: Math.floor(now / 1000) },
+          data: { time, date: dateOf(wallTime(now, zone)), weekday: weekday("en"), timezone: zone, utc_offset_minutes: Math.round(offsetMinutes(now, zone)), unix_seconds: Math.floor(now / 1000) },
         };
       },
     }),
-    defineTool<{ time: string; label?: string; time_zone?: string; session_id?: string }>({
+    defineTool<{ time: string; label?: string; timezone?: string; session_id?: string }>({
       name: "create_alarm",
       title: "Create Alarm",
       description: "Sets an alarm. When it goes off, the app sends an alarm.triggered event.",
       inputSchema: inputObject(
         {
-          time: { type: "string", pattern: TIME_PATTERN, description: "HH:MM (the next time clocks show it), or an ISO 8601 date and time such as 2026-06-17T14:30:00+08:00; without an offset it is local time in time_zone." },
+          time: { type: "string", pattern: TIME_PATTERN, description: "HH:MM (the next time clocks show it), or an ISO 8601 date and time such as 2026-06-17T14:30:00+08:00; without an offset it is local time in timezone." },
           label: LABEL,
-          time_zone: ZONE,
+          timezone: ZONE,
           session_id: SESSION,
         },
         ["time"],
@@ -122,8 +122,8 @@ function clockTools(service: ClockService): Tool[] {
       annotations: CREATES,
       dataSchema: REMINDER,
       run: async (args) => {
-        const alarm = await service.createAlarm({ time: args.time, label: args.label ?? "闹钟", timeZone: args.time_zone, sessionId: args.session_id });
-        return { text: `闹钟已设置：${isoInZone(alarm.fire_at, alarm.time_zone)}（${alarm.label}）。`, data: shown(alarm) };
+        const alarm = await service.createAlarm({ time: args.time, label: args.label ?? "闹钟", timeZone: args.timezone, sessionId: args.session_id });
+        return { text: `闹钟已设置：${isoInZone(alarm.fire_at, alarm.timezone)}（${alarm.label}）。`, data: shown(alarm) };
       },
     }),
     defineTool<{ seconds: number; label?: string; session_id?: string }>({
@@ -147,7 +147,7 @@ function clockTools(service: ClockService): Tool[] {
       dataSchema: { type: "object", properties: { reminders: { type: "array", items: REMINDER } }, required: ["reminders"], additionalProperties: false },
       run: async (args) => {
         const reminders = service.active().filter((reminder) => args.kind === undefined || reminder.kind === args.kind);
-        const lines = reminders.map((reminder) => `${reminder.kind === "alarm" ? "闹钟" : "计时器"} ${reminder.label}：${isoInZone(reminder.fire_at, reminder.time_zone)}（${reminder.id}）`);
+        const lines = reminders.map((reminder) => `${reminder.kind === "alarm" ? "闹钟" : "计时器"} ${reminder.label}：${isoInZone(reminder.fire_at, reminder.timezone)}（${reminder.id}）`);
         return { text: lines.length > 0 ? lines.join("\n") : "没有等待中的闹钟或计时器。", data: { reminders: reminders.map(shown) } };
       },
     }),
@@ -174,8 +174,8 @@ function cancelTool(service: ClockService, kind: Reminder["kind"]): Tool {
 function shown(reminder: Reminder): JsonObject {
   return {
     ...reminder,
-    fire_at: isoInZone(reminder.fire_at, reminder.time_zone),
-    created_at: isoInZone(reminder.created_at, reminder.time_zone),
+    fire_at: isoInZone(reminder.fire_at, reminder.timezone),
+    created_at: isoInZone(reminder.created_at, reminder.timezone),
     remaining_seconds: Math.max(0, (reminder.fire_at - machineClock.now()) / 1000),
   };
 }
@@ -191,7 +191,7 @@ function activeResource(service: ClockService): ResourceProvider {
 }
 
 function firedEvent({ reminder, fired_at, late }: Fired): AuroraEvent {
-  const { id, kind, label, time_zone, session_id } = reminder;
+  const { id, kind, label, timezone, session_id } = reminder;
   return {
     type: `${kind}.triggered`,
     summary: `${kind === "alarm" ? "闹钟" : "计时器"}时间到：${label}${late ? "（应用停止期间错过，现在补发）" : ""}`,
@@ -199,9 +199,9 @@ function firedEvent({ reminder, fired_at, late }: Fired): AuroraEvent {
       id,
       kind,
       label,
-      time_zone,
-      fire_at: isoInZone(reminder.fire_at, time_zone),
-      fired_at: isoInZone(fired_at, time_zone),
+      timezone,
+      fire_at: isoInZone(reminder.fire_at, timezone),
+      fired_at: isoInZone(fired_at, timezone),
       late,
       late_seconds: Math.max(0, Math.round((fired_at - reminder.fire_at) / 1000)),
       ...(reminder.duration_seconds === undefined ? {} : { duration_seconds: reminder.duration_seconds }),

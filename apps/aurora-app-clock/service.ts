@@ -35,7 +35,7 @@ export interface ClockOptions {
 
 /** Alarms and timers: made, listed, cancelled, fired. */
 export interface ClockService {
-  /** The zone to use: the one given, checked, or the default. Throws BusinessError INVALID_TIME_ZONE. */
+  /** The zone to use: the one given, checked, or the default. Throws BusinessError INVALID_TIMEZONE. */
   zone(name: string | undefined): string;
   createAlarm(request: { readonly time: string; readonly label: string; readonly timeZone?: string | undefined; readonly sessionId?: string | undefined }): Promise<Reminder>;
   createTimer(request: { readonly seconds: number; readonly label: string; readonly sessionId?: string | undefined }): Promise<Reminder>;
@@ -113,7 +113,7 @@ export async function openClock(options: ClockOptions): Promise<ClockService> {
   };
   const zone = (name: string | undefined): string => {
     if (name === undefined) return options.timeZone;
-    if (!isTimeZone(name)) throw new BusinessError("INVALID_TIME_ZONE", `unknown time zone "${name}"; use an IANA name such as Asia/Shanghai or Europe/Berlin`, { retryable: false });
+    if (!isTimeZone(name)) throw new BusinessError("INVALID_TIMEZONE", `unknown time zone "${name}"; use an IANA name such as Asia/Shanghai or Europe/Berlin`, { retryable: false });
     return name;
   };
 
@@ -122,12 +122,12 @@ export async function openClock(options: ClockOptions): Promise<ClockService> {
     active,
     createAlarm: async ({ time, label, timeZone, sessionId }) => {
       const now = clock.now();
-      const time_zone = zone(timeZone);
-      return add({ id: options.newId(), kind: "alarm", label, fire_at: alarmInstant(time, time_zone, now), created_at: now, time_zone, ...session(sessionId) });
+      const timezone = zone(timeZone);
+      return add({ id: options.newId(), kind: "alarm", label, fire_at: alarmInstant(time, timezone, now), created_at: now, timezone, ...session(sessionId) });
     },
     createTimer: async ({ seconds, label, sessionId }) => {
       const now = clock.now();
-      return add({ id: options.newId(), kind: "timer", label, fire_at: now + seconds * 1000, created_at: now, time_zone: options.timeZone, duration_seconds: seconds, ...session(sessionId) });
+      return add({ id: options.newId(), kind: "timer", label, fire_at: now + seconds * 1000, created_at: now, timezone: options.timeZone, duration_seconds: seconds, ...session(sessionId) });
     },
     cancel: async (kind, id) => {
       const found = reminders.get(id);

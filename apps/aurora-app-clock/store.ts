@@ -1,6 +1,7 @@
 import { rename } from "node:fs/promises";
 import { readFileIfAny, writeFileAtomic } from "../common/files.ts";
 import { isJsonObject } from "../common/json.ts";
+import { isTimeZone } from "../common/time-zone.ts";
 
 /** An alarm or timer that has not fired yet. */
 export interface Reminder {
@@ -11,7 +12,7 @@ export interface Reminder {
   readonly fire_at: number;
   readonly created_at: number;
   /** Zone in which its times are shown. */
-  readonly time_zone: string;
+  readonly timezone: string;
   /** Length of a timer. */
   readonly duration_seconds?: number;
   /** The conversation it was made in, and its event goes to. */
@@ -49,9 +50,11 @@ function parse(text: string): Reminder[] | undefined {
 
 function isReminder(value: unknown): value is Reminder {
   if (!isJsonObject(value)) return false;
-  const { id, kind, label, fire_at, created_at, time_zone, duration_seconds, session_id } = value;
+  const { id, kind, label, fire_at, created_at, timezone, duration_seconds, session_id } = value;
   return (
-    [id, label, time_zone].every((field) => typeof field === "string") &&
+    [id, label].every((field) => typeof field === "string") &&
+    typeof timezone === "string" &&
+    isTimeZone(timezone) &&
     (kind === "alarm" || kind === "timer") &&
     [fire_at, created_at].every((field) => Number.isFinite(field)) &&
     ["undefined", "number"].includes(typeof duration_seconds) &&

@@ -11,15 +11,15 @@ import { DATE_PATTERN, isDate, openDiary, type DiaryService } from "./service.ts
 
 interface DiaryConfig extends CommonConfig {
   readonly data_dir: string;
-  readonly time_zone: string;
+  readonly timezone: string;
 }
 
 const CONFIG: ConfigSpec = {
   properties: {
     data_dir: { type: "string", minLength: 1, default: "data/apps/diary" },
-    time_zone: { type: "string", minLength: 1, default: systemTimeZone() },
+    timezone: { type: "string", minLength: 1, default: systemTimeZone() },
   },
-  env: { AURORA_APP_DATA_DIR: "data_dir", AURORA_APP_TIME_ZONE: "time_zone" },
+  env: { AURORA_APP_DATA_DIR: "data_dir", AURORA_APP_TIMEZONE: "timezone" },
 };
 
 const INDEX_URI = "aurora://diary/index";
@@ -40,8 +40,8 @@ await serveApp<DiaryConfig>({
   version: "0.1.0",
   config: CONFIG,
   open: (config, host) => {
-    if (!isTimeZone(config.time_zone)) throw new ConfigError(`time_zone: "${config.time_zone}" is not an IANA time zone`);
-    const diary = openDiary({ folder: join(config.data_dir, "entries"), timeZone: config.time_zone, now: Date.now });
+    if (!isTimeZone(config.timezone)) throw new ConfigError(`timezone: "${config.timezone}" is not an IANA time zone`);
+    const diary = openDiary({ folder: join(config.data_dir, "entries"), timeZone: config.timezone, now: Date.now });
     return { tools: diaryTools(diary, host), resources: diaryResources(diary) };
   },
 });

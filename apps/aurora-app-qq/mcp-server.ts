@@ -116,10 +116,10 @@ function qqTools(qq: QqService): Tool[] {
       },
       run: async (_args, { signal }) => {
         const status = await qq.status(signal);
-        const sending = status.connected ? `QQ 已连接（${status.account?.nickname ?? ""}）。` : `QQ 未连接：${status.reason ?? ""}`;
+        const sending = status.connected ? `QQ 已连接（${status.account?.nickname ?? ""}）。` : `QQ 未连接。${status.reason ?? ""}`;
         const receiving = status.events.connected ? "消息接收正常。" : `未在接收消息：${status.events.reason ?? ""}`;
         // Fields without a value are left out.
-        return { text: `${sending}${receiving}`, data: JSON.parse(JSON.stringify(status)) };
+        return { text: `${sending}\n${receiving}`, data: JSON.parse(JSON.stringify(status)) };
       },
     }),
   ];

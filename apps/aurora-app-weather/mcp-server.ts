@@ -66,7 +66,7 @@ function weatherTool(options: WeatherOptions): Tool {
         country: TEXT,
         latitude: { type: "number" },
         longitude: { type: "number" },
-        time_zone: TEXT,
+        timezone: TEXT,
         current: object({ time: TEXT, condition: TEXT, temperature: NUMBER, apparent_temperature: NUMBER, humidity: NUMBER, wind_speed: NUMBER }),
         days: {
           type: "array",
@@ -74,7 +74,7 @@ function weatherTool(options: WeatherOptions): Tool {
         },
         report: { type: "string", description: "All of it as a short text." },
       },
-      required: ["city", "latitude", "longitude", "time_zone", "current", "days", "report"],
+      required: ["city", "latitude", "longitude", "timezone", "current", "days", "report"],
       additionalProperties: false,
     },
     run: async (args, { signal }) => {

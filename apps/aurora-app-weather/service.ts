@@ -24,7 +24,7 @@ function toWeather(place: Place, forecast: Forecast, language: Language): Weathe
     ...(place.country === undefined ? {} : { country: place.country }),
     latitude: place.latitude,
     longitude: place.longitude,
-    time_zone: forecast.timezone,
+    timezone: forecast.timezone,
     current: {
       time: current.time,
       condition: condition(current.weather_code, language),

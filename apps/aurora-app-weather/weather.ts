@@ -6,7 +6,7 @@ export interface Weather {
   readonly country?: string;
   readonly latitude: number;
   readonly longitude: number;
-  readonly time_zone: string;
+  readonly timezone: string;
   readonly current: {
     /** Local time at the place. */
     readonly time: string;

@@ -9,6 +9,8 @@ import { RPC, RpcError } from "./rpc-error.ts";
 
 /** How long calls that still run get when the host closes stdin, in milliseconds. */
 const LAST_CALLS = 2000;
+/** How long the host gets to read what is still to be written, in milliseconds. */
+const LAST_WRITE = 1000;
 
 /** Runs an app as an MCP server on stdin and stdout until stdin ends or a signal comes. Exits with 1 on faulty settings. */
 export async function serveApp<Config extends CommonConfig>(spec: AppSpec<Config>): Promise<void> {
@@ -96,6 +98,8 @@ function stopWithHost(app: OpenApp, running: ReadonlySet<Promise<unknown>>, log:
       log.error(`while stopping: ${String(error)}`);
     }
     protocolStdout.end(() => process.exit(0));
+    // A host that does not read would keep the last answers, and with them this process, for ever.
+    setTimeout(() => process.exit(0), LAST_WRITE);
   };
   process.stdin.on("end", () => void stop("stdin ended", LAST_CALLS));
   process.stdin.on("close", () => void stop("stdin closed", LAST_CALLS));

@@ -6,7 +6,7 @@ import { newFolder, startApp, type AppProcess } from "./app-process.ts";
 
 let cwd: string;
 let clock: AppProcess;
-const start = async (): Promise<AppProcess> => (clock = await startApp("clock", { cwd, env: { AURORA_APP_TIME_ZONE: "Asia/Shanghai" } }));
+const start = async (): Promise<AppProcess> => (clock = await startApp("clock", { cwd, env: { AURORA_APP_TIMEZONE: "Asia/Shanghai" } }));
 
 beforeAll(async () => {
   cwd = await newFolder();
@@ -21,17 +21,17 @@ beforeEach(async () => {
 
 describe("the clock", () => {
   test("tells the time of a zone", async () => {
-    const { data, text } = await clock.call("get_current_time", { time_zone: "Asia/Tokyo" });
-    expect(data).toMatchObject({ time_zone: "Asia/Tokyo", utc_offset_minutes: 540 });
+    const { data, text } = await clock.call("get_time", { timezone: "Asia/Tokyo" });
+    expect(data).toMatchObject({ timezone: "Asia/Tokyo", utc_offset_minutes: 540 });
     expect(Math.abs(Date.parse(String(data["time"])) - Date.now())).toBeLessThan(10_000);
     expect(text).toContain(String(data["time"]));
-    expect((await clock.call("get_current_time")).data).toMatchObject({ time_zone: "Asia/Shanghai" });
+    expect((await clock.call("get_time")).data).toMatchObject({ timezone: "Asia/Shanghai" });
   });
 
   test("a zone that does not exist is a business failure in the guide's form", async () => {
-    const { isError, structured, text } = await clock.call("get_current_time", { time_zone: "Asia/Beijing" });
+    const { isError, structured, text } = await clock.call("get_time", { timezone: "Asia/Beijing" });
     expect(isError).toBe(true);
-    expect(structured).toEqual({ ok: false, error_code: "INVALID_TIME_ZONE", message: expect.stringContaining('"Asia/Beijing"'), retryable: false });
+    expect(structured).toEqual({ ok: false, error_code: "INVALID_TIMEZONE", message: expect.stringContaining('"Asia/Beijing"'), retryable: false });
     expect(text).toBe(structured["message"]);
   });
 

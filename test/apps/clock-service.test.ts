@@ -111,7 +111,7 @@ describe("alarms", () => {
   ])("%s in %s is %s", async (time, timeZone, expected) => {
     const service = await open();
     const alarm = await service.createAlarm({ time, label: "x", timeZone });
-    expect(isoInZone(alarm.fire_at, alarm.time_zone)).toBe(expected);
+    expect(isoInZone(alarm.fire_at, alarm.timezone)).toBe(expected);
   });
 
   test.each([
@@ -121,7 +121,7 @@ describe("alarms", () => {
     ["soon", undefined, "INVALID_TIME"],
     ["2026-07-01T10:00:00+99:99", undefined, "INVALID_TIME"],
     ["2020-01-01T00:00:00Z", undefined, "TIME_IN_PAST"],
-    ["10:00", "Asia/Beijing", "INVALID_TIME_ZONE"],
+    ["10:00", "Asia/Beijing", "INVALID_TIMEZONE"],
   ])("%s in %s is refused as %s", async (time, timeZone, expected) => {
     const service = await open();
     expect(await code(service.createAlarm({ time, label: "x", timeZone }))).toBe(expected);

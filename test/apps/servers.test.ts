@@ -9,7 +9,7 @@ import { newFolder, startApp, type AppProcess } from "./app-process.ts";
 
 /** The promises that every bundled app keeps: guide 8.1, 15 and 18.3. */
 const TOOLS: Readonly<Record<BundledApp, readonly string[]>> = {
-  clock: ["get_current_time", "create_alarm", "create_timer", "list_active", "cancel_alarm", "cancel_timer"],
+  clock: ["get_time", "create_alarm", "create_timer", "list_active", "cancel_alarm", "cancel_timer"],
   diary: ["write_entry", "read_entry", "search_entries", "list_dates"],
   weather: ["get_weather"],
   qq: ["send_message", "send_private_message", "at_user_in_group", "get_status"],

@@ -19,7 +19,7 @@ describe("the weather", () => {
   test("of one day by default, as text and as data that fits the schema", async () => {
     const { data, text, isError } = await weather.call("get_weather", { city: "上海" });
     expect(isError).toBe(false);
-    expect(data).toMatchObject({ city: "上海", time_zone: "Asia/Shanghai", days: [{ date: "2026-06-17", condition: "晴" }], report: text });
+    expect(data).toMatchObject({ city: "上海", timezone: "Asia/Shanghai", days: [{ date: "2026-06-17", condition: "晴" }], report: text });
     expect(text).toContain("上海");
     expect((await weather.call("get_weather", { city: "Shanghai", days: 7 })).data["days"]).toHaveLength(7);
   });

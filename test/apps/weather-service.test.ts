@@ -25,7 +25,7 @@ const failure = (run: Promise<unknown>): Promise<unknown> =>
 describe("weather", () => {
   test("comes from the place's coordinates, for the days asked for", async () => {
     const weather = await getWeather(" 上海 ", 3, options);
-    expect(weather).toMatchObject({ city: "上海", region: "上海市", country: "中国", time_zone: "Asia/Shanghai", current: { condition: "多云", temperature: 25.5, time: "2026-06-17T14:30" } });
+    expect(weather).toMatchObject({ city: "上海", region: "上海市", country: "中国", timezone: "Asia/Shanghai", current: { condition: "多云", temperature: 25.5, time: "2026-06-17T14:30" } });
     expect(weather.days.map((day) => [day.date, day.condition, day.precipitation_probability])).toEqual([
       ["2026-06-17", "晴", 20],
       ["2026-06-18", "小雨", null],
