@@ -53,12 +53,11 @@ export function createConnector(options: ConnectorOptions): Connector {
         });
       const spec = plan.connect;
       if (spec.transport === "stdio") return await start(openStdio(plan, spec, hooks, options, children));
-      const authority = null;
       try {
-        return await start(openHttp(spec, hooks, options, authority));
+        return await start(openHttp(plan.package, spec, hooks, options));
       } catch (error) {
         if (!mayBeOldSse(error) || signal.aborted) throw error;
-        const old = openOldSse(spec, hooks, options, authority);
+        const old = openOldSse(plan.package, spec, hooks, options);
         try {
           const connection = await start(old);
           hooks.onLog?.("the server speaks the old HTTP+SSE transport (deprecated since 2025-03-26); it works, but calls lost with its stream cannot be resumed", "kit");

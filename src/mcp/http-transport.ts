@@ -14,8 +14,8 @@ import type { Wire, WireMessage } from "./wire.ts";
 export interface HttpAuthority {
   /** Headers that sign the next request in. */
   headers(): Promise<Record<string, string>>;
-  /** The server answered 401 or 403: true when the request may be tried once more. Throws a LinkError that says what a person must do. */
-  refused(response: HttpResponse): Promise<boolean>;
+  /** The server answered 401 or 403 to a request with these headers: true when it may be tried once more. Throws a LinkError that says what a person must do. */
+  refused(response: HttpResponse, sent: Readonly<Record<string, string>>): Promise<boolean>;
 }
 
 /** What a {@link HttpTransport} talks to. */
@@ -274,11 +274,12 @@ export class HttpTransport implements Wire {
 
   async #sendSigned(request: HttpRequest): Promise<HttpResponse> {
     const { authority, client } = this.#options;
-    const send = async (): Promise<HttpResponse> => await client.send(this.#url, { ...request, headers: await this.#headers(request.headers) });
-    let response = await send();
-    if (authority !== null && (response.status === 401 || response.status === 403) && (await authority.refused(response))) {
+    let headers = await this.#headers(request.headers);
+    let response = await client.send(this.#url, { ...request, headers });
+    if (authority !== null && (response.status === 401 || response.status === 403) && (await authority.refused(response, headers))) {
       response.body.destroy();
-      response = await send();
+      headers = await this.#headers(request.headers);
+      response = await client.send(this.#url, { ...request, headers });
     }
     if (response.url.href !== this.#url.href) {
       this.#options.onNote(`the server redirects to ${response.url.origin}${response.url.pathname}; write that address in mcp.url`);

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import type { OAuthSettings } from "../../generated/app.d.ts";
 import { messageOf } from "../base/errors.ts";
 import type { HttpSpec } from "../plan/types.ts";
 import { LinkError, StartError } from "../runtime/ports.ts";
@@ -8,25 +9,28 @@ import type { OpenedWire } from "./establish.ts";
 import { HttpClient } from "./http-client.ts";
 import { checkedHeaders } from "./http-headers.ts";
 import { HttpTransport } from "./http-transport.ts";
-import type { HttpAuthority, HttpTransportOptions } from "./http-transport.ts";
+import type { HttpTransportOptions } from "./http-transport.ts";
+import { OAuthAuthority } from "./oauth-authority.ts";
+import { OAuthStore } from "./oauth-store.ts";
 import { OldSseTransport } from "./old-sse-transport.ts";
 
 /** What {@link openHttp} needs of the host. */
 export interface HttpHost {
   readonly dataDir: string;
+  readonly clientName: string;
   readonly hostEnv: HostEnv;
   readonly mask: (text: string) => string;
 }
 
 /** Prepares Streamable HTTP for an app. Nothing is sent yet. Throws a StartError for what the configuration has wrong. */
-export function openHttp(spec: HttpSpec, hooks: ConnectionHooks, host: HttpHost, authority: HttpAuthority | null): OpenedWire {
-  const wire = new HttpTransport(transportOptions(spec, hooks, host, authority));
+export function openHttp(app: string, spec: HttpSpec, hooks: ConnectionHooks, host: HttpHost): OpenedWire {
+  const wire = new HttpTransport(transportOptions(app, spec, hooks, host));
   return { ...commonParts(spec, host), wire, sessions: { forget: () => wire.forgetSession(), onLost: (handler) => (wire.onsessionlost = handler) } };
 }
 
 /** Prepares the old HTTP+SSE transport for an app. `reached` tells afterwards whether the server spoke it. */
-export function openOldSse(spec: HttpSpec, hooks: ConnectionHooks, host: HttpHost, authority: HttpAuthority | null): OpenedWire & { readonly reached: () => boolean } {
-  const wire = new OldSseTransport(transportOptions(spec, hooks, host, authority));
+export function openOldSse(app: string, spec: HttpSpec, hooks: ConnectionHooks, host: HttpHost): OpenedWire & { readonly reached: () => boolean } {
+  const wire = new OldSseTransport(transportOptions(app, spec, hooks, host));
   return { ...commonParts(spec, host), wire, sessions: null, reached: () => wire.reached };
 }
 
@@ -41,18 +45,25 @@ function commonParts(spec: HttpSpec, host: HttpHost): Pick<OpenedWire, "transpor
   return { transport: "http", pid: () => null, stderrTail: () => [], explain: () => host.mask(`url: ${spec.url}`) };
 }
 
-function transportOptions(spec: HttpSpec, hooks: ConnectionHooks, host: HttpHost, authority: HttpAuthority | null): HttpTransportOptions {
+function transportOptions(app: string, spec: HttpSpec, hooks: ConnectionHooks, host: HttpHost): HttpTransportOptions {
   const headers = checkedHeaders(spec.headers, spec.bearer !== null ? "bearer" : spec.oauth !== null ? "oauth" : null);
   if (spec.bearer !== null) Object.assign(headers, checkedHeaders({ authorization: `Bearer ${spec.bearer}` }, null));
   if (spec.insecure) hooks.onLog?.("mcp.tls.insecure is set: any certificate is accepted", "kit");
+  const url = new URL(spec.url);
+  const client = httpClient(spec, host.hostEnv);
   return {
-    url: new URL(spec.url),
-    client: new HttpClient({ ca: readCa(spec.ca), insecure: spec.insecure, hostEnv: host.hostEnv }),
+    url,
+    client,
     headers,
-    authority,
+    authority: spec.oauth === null ? null : new OAuthAuthority({ app, serverUrl: url, settings: spec.oauth as OAuthSettings, store: new OAuthStore(host.dataDir, spec.url), client, clientName: host.clientName }),
     bodyBytes: spec.bodyBytes,
     onNote: (note) => hooks.onLog?.(note, "kit"),
   };
+}
+
+/** A client with the TLS settings of an app. Throws a StartError when its certificate file cannot be read. */
+export function httpClient(spec: HttpSpec, hostEnv: HostEnv): HttpClient {
+  return new HttpClient({ ca: readCa(spec.ca), insecure: spec.insecure, hostEnv });
 }
 
 function readCa(path: string | null): string | null {
