@@ -1,21 +1,20 @@
 import { createMasker } from "./base/masking.ts";
-import { messageOf } from "./base/errors.ts";
+import { KitError, messageOf } from "./base/errors.ts";
 import type { Json, JsonObject } from "./base/json.ts";
 import { approvalRow } from "./calls/approval-view.ts";
 import { perform } from "./calls/execute.ts";
-import type { OperationOptions, Performed } from "./calls/operation.ts";
-import { findResource, namedPrompts } from "./calls/targets.ts";
-import { KitError } from "./base/errors.ts";
 import type { ApprovalRow, AppStatus, CallOptions, CallResult, Kit, KitEvents, KitStatus, Logger, ReadResult, ReloadResult } from "./kit-api.ts";
 import { Emitter } from "./kit/emitter.ts";
 import { explainTool, toolRowsOf } from "./kit/explain.ts";
 import { createExportFiles, type ExportFiles } from "./kit/export-files.ts";
 import { exportSnapshot, toExportTool } from "./kit/export-tools.ts";
-import { promptOperation, resourceOperation, toolOperation } from "./kit/operations.ts";
+import { toolOperation } from "./kit/operations.ts";
 import { openParts, type Parts } from "./kit/parts.ts";
 import { describePlan } from "./kit/plan-report.ts";
+import { createReads, type Reads } from "./kit/reads.ts";
 import { createReloader, type Reloader } from "./kit/reloader.ts";
-import { hostSignal, resourceSignal } from "./kit/runtime-signals.ts";
+import { hostSignal } from "./kit/runtime-signals.ts";
+import { callResult, operationOptions } from "./kit/results.ts";
 import { silentLogger } from "./kit/silent-logger.ts";
 import { appStatus, statusOf } from "./kit/status.ts";
 import { runToolCalls } from "./kit/tool-calls.ts";
@@ -52,7 +51,7 @@ class HostedKit implements Kit {
   readonly #reloader: Reloader;
   readonly #exports: ExportFiles;
   readonly #startedAt = new Date();
-  #parts: Parts | null = null;
+  #parts: (Parts & { readonly reads: Reads }) | null = null;
   #follower: WorkspaceFollower | null = null;
   #state: KitStatus["state"] = "starting";
   #gatewayUrl: string | null = null;
@@ -76,7 +75,7 @@ class HostedKit implements Kit {
     if (this.#parts) throw new Error("the kit has been started already");
     const { plan, reading } = await this.#reloader.first();
     const parts = await openParts({ plan, env: this.#options.env ?? process.env, masker: this.#masker, log: this.#log, events: this.#events, onCatalog: () => this.#writeExports() });
-    this.#parts = parts;
+    this.#parts = { ...parts, reads: createReads(parts) };
     const reaped = await parts.connector.reapOrphans();
     if (reaped > 0) this.#log.warn({ processes: reaped }, "ended processes that an earlier host left behind");
     await this.#reloadPins(parts);
@@ -155,51 +154,35 @@ class HostedKit implements Kit {
   }
 
   listResources(): ReturnType<Kit["listResources"]> {
-    return this.#listed((listing) => listing.resources).map(({ app, item }) => ({ app, resource: item }));
+    return this.#running().reads.listResources();
   }
 
   listTemplates(): ReturnType<Kit["listTemplates"]> {
-    const { pins } = this.#running();
-    return this.#listed((listing) => listing.templates)
-      .filter(({ app, item }) => pins.check(app, "resource_template", item.uriTemplate).accepted)
-      .map(({ app, item }) => ({ app, template: item }));
+    return this.#running().reads.listTemplates();
   }
 
   listPrompts(): ReturnType<Kit["listPrompts"]> {
-    const { pins } = this.#running();
-    return namedPrompts(this.#snapshot()).filter((p) => pins.check(p.app, "prompt", p.name).accepted);
+    return this.#running().reads.listPrompts();
   }
 
   instructions(): { readonly app: string; readonly text: string }[] {
-    const { pins } = this.#running();
-    return [...this.#snapshot().apps.values()].flatMap((view) => {
-      const text = view.listing?.instructions ?? "";
-      return text !== "" && pins.check(view.package, "instructions", "").accepted ? [{ app: view.package, text }] : [];
-    });
+    return this.#running().reads.instructions();
   }
 
-  async readResource(uri: string, options: CallOptions & { readonly app?: string } = {}): Promise<ReadResult> {
-    const parts = this.#running();
-    const done = await perform(parts.calls, (snapshot) => resourceOperation(snapshot, uri, options.app), operationOptions(options));
-    if (done.target && done.answer && this.#snapshot().plan.inbox.resources === "all") void parts.ingest.emit(resourceSignal(done.target.plan, "resources/read", uri, done.answer.result));
-    return readResult(done);
+  readResource(uri: string, options: CallOptions & { readonly app?: string } = {}): Promise<ReadResult> {
+    return this.#running().reads.readResource(uri, options);
   }
 
-  async getPrompt(name: string, args: Readonly<Record<string, string>>, options: CallOptions = {}): Promise<ReadResult> {
-    const { calls, pins } = this.#running();
-    return readResult(await perform(calls, (snapshot) => promptOperation(snapshot, name, args, pins), operationOptions(options)));
+  getPrompt(name: string, args: Readonly<Record<string, string>>, options: CallOptions = {}): Promise<ReadResult> {
+    return this.#running().reads.getPrompt(name, args, options);
   }
 
-  async subscribeResource(uri: string): Promise<void> {
-    const { resources, runtime } = this.#running();
-    const target = findResource(runtime.snapshot, uri);
-    await resources.subscribe(target.plan, uri, runtime.runner(target.app)?.connection ?? null);
+  subscribeResource(uri: string): Promise<void> {
+    return this.#running().reads.subscribe(uri);
   }
 
-  async unsubscribeResource(uri: string): Promise<void> {
-    const { resources, runtime } = this.#running();
-    const target = findResource(runtime.snapshot, uri);
-    await resources.unsubscribe(target.plan, uri, runtime.runner(target.app)?.connection ?? null);
+  unsubscribeResource(uri: string): Promise<void> {
+    return this.#running().reads.unsubscribe(uri);
   }
 
   async endSession(session: string, client: string): Promise<void> {
@@ -319,39 +302,12 @@ class HostedKit implements Kit {
     this.#events.emit("reload", result);
   }
 
-  #listed<T>(pick: (listing: NonNullable<ReturnType<Snapshot["apps"]["get"]>>["listing"] & object) => readonly T[]): { app: string; item: T }[] {
-    return [...this.#snapshot().apps.values()].flatMap((view) => (view.listing === null ? [] : pick(view.listing).map((item) => ({ app: view.package, item }))));
-  }
-
   #snapshot(): Snapshot {
     return this.#running().runtime.snapshot;
   }
 
-  #running(): Parts {
+  #running(): Parts & { readonly reads: Reads } {
     if (!this.#parts) throw new Error("the kit has not been started");
     return this.#parts;
   }
-}
-
-function operationOptions(options: CallOptions): OperationOptions {
-  return { ...options, client: options.client ?? "library", session: options.session ?? "default" };
-}
-
-function callResult(done: Performed, snapshot: Snapshot): CallResult {
-  const tool = done.target?.tool ?? null;
-  return {
-    outcome: done.outcome,
-    ok: done.error === null,
-    result: done.answer?.result ?? null,
-    error: done.error,
-    durationMs: done.durationMs,
-    callId: done.callId,
-    tool: tool && { app: tool.app, name: tool.tool, full: tool.full, short: tool.short },
-    risk: done.decision?.risk ?? (tool && snapshot.catalog.byFull(tool.full)?.risk) ?? null,
-    notes: done.answer?.notes ?? [],
-  };
-}
-
-function readResult(done: Performed): ReadResult {
-  return { ok: done.error === null, app: done.target?.app ?? null, result: done.answer?.result ?? null, error: done.error };
 }

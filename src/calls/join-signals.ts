@@ -1,3 +1,5 @@
+import { setMaxListeners } from "node:events";
+
 /** One signal that aborts when any of several does. `release` takes the listeners off again, so that long-lived signals keep none. */
 export interface JoinedSignal {
   readonly signal: AbortSignal;
@@ -12,6 +14,8 @@ export function joinSignals(signals: readonly (AbortSignal | undefined)[]): Join
   if (aborted) controller.abort(aborted.reason);
   const listeners = present.map((source) => {
     const abort = (): void => controller.abort(source.reason);
+    // One listener for each running call is no leak.
+    setMaxListeners(0, source);
     source.addEventListener("abort", abort, { once: true });
     return () => source.removeEventListener("abort", abort);
   });

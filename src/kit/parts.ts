@@ -15,13 +15,14 @@ import { createIngest, type Ingest } from "../runtime/ingest.ts";
 import type { Connector, Logger } from "../runtime/ports.ts";
 import { Runtime } from "../runtime/runtime.ts";
 import type { Emitter } from "./emitter.ts";
+import { createFaultSignals } from "./fault-signals.ts";
 import { hostRequests } from "./host-requests.ts";
 import { openInboxes, type Inboxes } from "./inboxes.ts";
 import { createLintContext } from "./lint-context.ts";
 import { createPinBoard, type PinBoard } from "./pin-board.ts";
 import { keepResult } from "./result-store.ts";
 import { createResourceWatch, type ResourceWatch } from "./resource-watch.ts";
-import { changeSignals, endSignal, errorSignal, hostSignal, notificationSignal, startedSignal } from "./runtime-signals.ts";
+import { changeSignals, endSignal, hostSignal, notificationSignal, startedSignal } from "./runtime-signals.ts";
 import { openStores, type Stores } from "./stores.ts";
 import { appStatus } from "./status.ts";
 import { AppLog } from "../runtime/app-log.ts";
@@ -96,6 +97,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     onEnvelope: (envelope) => events.emit("envelope", envelope),
     log,
   });
+  const faults = createFaultSignals(ingest, clock);
   const lintContext = createLintContext(() => runtime.snapshot);
   const pins = createPinBoard({
     store: stores.pins,
@@ -163,7 +165,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
         if (signal === null) return;
         if ("refused" in signal) {
           appLog(app.package).add(`[kit] event refused: ${signal.refused}`);
-          void ingest.emit(errorSignal(app, `event refused: ${signal.refused}`));
+          faults.tell(app, `event refused: ${signal.refused}`);
         } else {
           if (method === "notifications/message" && signal.kind === "notification") appLog(app.package).add(`[log ${String(params["level"] ?? "info")}] ${masker.text(JSON.stringify(params["data"] ?? null))}`);
           void ingest.emit(signal);
@@ -172,16 +174,22 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
       onProtocolError: (app, message) => {
         appLog(app.package).add(`[kit] ${message}`);
         log.warn({ app: app.package }, message);
-        void ingest.emit(errorSignal(app, message));
+        faults.tell(app, message);
       },
-      onLog: (app, line, source) => appLog(app.package).add(source === "kit" ? `[kit] ${masker.text(line)}` : masker.text(line)),
+      onLog: (app, line, source) => {
+        appLog(app.package).add(source === "kit" ? `[kit] ${masker.text(line)}` : masker.text(line));
+        if (source === "kit") faults.tell(app, line);
+      },
       onServerRequest: (app, request) => hostRequests(app, request),
     },
   });
   const journal = createCallJournal({
     audit: stores.audit,
     emit: (signal) => ingest.emit(signal),
-    onEnd: (performed, by) => events.emit("call", recordOf(performed, by)),
+    onEnd: (performed, by) => {
+      if (performed.error?.error_code === "TIMEOUT" && performed.target) faults.tell(performed.target.plan, performed.error.message);
+      events.emit("call", recordOf(performed, by));
+    },
     log,
   });
   const calls: CallDeps = {

@@ -3,13 +3,14 @@ import { messageOf } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { AppPlan } from "../plan/types.ts";
 import type { AppListing } from "../tools/types.ts";
-import { bringUp, connectionKey, openConnection, sameConnection, type AppRunnerDeps, type LeaseRequest } from "./bring-up.ts";
-import { HEALTHY_UPTIME_MS, nextRetry } from "./backoff.ts";
+import { bringUp, openConnection, sameConnection, type AppRunnerDeps, type LeaseRequest } from "./bring-up.ts";
+import { HEALTHY_UPTIME_MS } from "./backoff.ts";
 import { Changes } from "./changes.ts";
 import { debounce } from "./debounce.ts";
 import type { Generation, Lease } from "./generation.ts";
 import { listingDigest } from "./listing-digest.ts";
 import type { AppState } from "./snapshot.ts";
+import { Retries } from "./retries.ts";
 import { LinkError, StartError, type CloseReason, type Connection } from "./ports.ts";
 
 /** How often an idle server is asked whether it lives. */
@@ -29,7 +30,7 @@ export class AppRunner {
   #current: Generation | null = null;
   /** The listing kept for prompts while the app is down for a moment. */
   #lastListing: AppListing | null = null;
-  #attempts = 0;
+  readonly #retries = new Retries();
   #restarts = 0;
   /** Start attempts that are over. */
   #finished = 0;
@@ -37,8 +38,6 @@ export class AppRunner {
   #nextAttempt: number | null = null;
   #forced = false;
   #relist = false;
-  /** The connection fields that a start failed with for good; not tried again until they change. */
-  #hopeless: string | null = null;
   #starting: AbortController | null = null;
   /** Why the running generation died, until the back-off has been told. */
   #crash: string | null = null;
@@ -96,8 +95,7 @@ export class AppRunner {
     if (this.#current) this.#current.plan = sameConnection(this.#current.plan, plan) ? plan : this.#current.plan;
     if (before.digests.relist !== plan.digests.relist) this.#relist = true;
     if (!sameConnection(before, plan)) {
-      this.#attempts = 0;
-      this.#hopeless = null;
+      this.#retries.reset();
       this.#starting?.abort(new Error("the configuration changed again"));
     }
     this.#nudge();
@@ -107,8 +105,7 @@ export class AppRunner {
   async restart(): Promise<void> {
     const before = this.#finished;
     this.#forced = true;
-    this.#attempts = 0;
-    this.#hopeless = null;
+    this.#retries.reset();
     this.#nudge();
     const limit = AbortSignal.timeout(this.#plan.startTimeoutMs + this.#plan.drainTimeoutMs);
     while (this.#finished === before && this.#wanted && !limit.aborted) await this.#changes.next(limit, "the restart takes long").catch(() => undefined);
@@ -182,7 +179,7 @@ export class AppRunner {
       this.#crash = null;
       return this.#waitBeforeRetry(plan, message);
     }
-    const settled = this.#hopeless === connectionKey(plan);
+    const settled = this.#retries.isHopeless(plan);
     if (this.#forced || (!settled && (current === null || !sameConnection(current.plan, plan)))) return this.#startNew(plan);
     if (current !== null && this.#relist) {
       this.#relist = false;
@@ -207,7 +204,6 @@ export class AppRunner {
         this.#watchDrain(generation.drain(0, new Error("stopped")));
         return;
       }
-      this.#hopeless = null;
       this.#finished += 1;
       this.#swapIn(generation, overlap ? old : null);
     } catch (error) {
@@ -241,13 +237,13 @@ export class AppRunner {
     this.#deps.log.error({ app: this.package, reason: message }, "app did not start");
     if (this.#current) {
       // The running generation stays: a broken change never takes down what works.
-      this.#hopeless = connectionKey(plan);
+      this.#retries.giveUp(plan);
       this.#set("ready", `the changed configuration did not start: ${message}; the running server was kept`);
       return;
     }
     if (old && !sameConnection(old.plan, plan)) return this.#rollBack(old.plan, plan, message);
     if (hopeless) {
-      this.#hopeless = connectionKey(plan);
+      this.#retries.giveUp(plan);
       this.#lastListing = null;
       this.#set("failed", message);
       return;
@@ -257,7 +253,7 @@ export class AppRunner {
 
   /** `handover: stop_first` and the new one did not come up: the old plan is started again. */
   async #rollBack(oldPlan: AppPlan, plan: AppPlan, message: string): Promise<void> {
-    this.#hopeless = connectionKey(plan);
+    this.#retries.giveUp(plan);
     try {
       const generation = await bringUp(oldPlan, this.#deps, new AbortController().signal);
       this.#swapIn(generation, null);
@@ -269,18 +265,11 @@ export class AppRunner {
   }
 
   async #waitBeforeRetry(plan: AppPlan, message: string): Promise<void> {
-    if (!plan.restart.enabled) {
-      this.#hopeless = connectionKey(plan);
-      this.#lastListing = null;
-      this.#set("failed", `${message}; restart is switched off`);
-      return;
-    }
-    const step = nextRetry(this.#attempts, plan.restart, this.#deps.random());
-    this.#attempts += 1;
-    this.#nextAttempt = this.#deps.clock.now() + step.delayMs;
-    if (step.kind === "park") this.#lastListing = null;
-    this.#set(step.kind === "park" ? "parked" : "backoff", `${message}; next attempt in ${formatDuration(step.delayMs)}`);
-    await this.#sleep(step.delayMs);
+    const { state, reason, delayMs } = this.#retries.next(plan, message, this.#deps.random());
+    if (state !== "backoff") this.#lastListing = null;
+    this.#nextAttempt = delayMs === null ? null : this.#deps.clock.now() + delayMs;
+    this.#set(state, reason);
+    if (delayMs !== null) await this.#sleep(delayMs);
     this.#nextAttempt = null;
   }
 
@@ -293,11 +282,11 @@ export class AppRunner {
     if (this.#current !== generation) return;
     this.#current = null;
     const healthy = this.#deps.clock.monotonic() - generation.startedAt >= HEALTHY_UPTIME_MS;
-    if (healthy) this.#attempts = 0;
+    if (healthy) this.#retries.healthy();
     this.#watchDrain(generation.drain(0, new LinkError("closed", `app ${this.package} ${reason.message}`, { sent: true })));
     this.#deps.events.onCrashed(reason);
     this.#crash = reason.message;
-    this.#hopeless = null;
+    this.#retries.died();
     this.#set("backoff", reason.message);
     this.#nudge();
   }
@@ -317,7 +306,7 @@ export class AppRunner {
 
   async #probe(generation: Generation): Promise<void> {
     if (await generation.shared.alive(generation.plan.healthTimeoutMs)) {
-      if (this.#deps.clock.monotonic() - generation.startedAt >= HEALTHY_UPTIME_MS) this.#attempts = 0;
+      if (this.#deps.clock.monotonic() - generation.startedAt >= HEALTHY_UPTIME_MS) this.#retries.healthy();
       return;
     }
     if (this.#current !== generation) return;

@@ -1,0 +1,149 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { readFile } from "node:fs/promises";
+import { compileSchema } from "../../src/base/json-schema.ts";
+import { scriptedApp, startKit, topologyText, until, type TestKit } from "../support/kit.ts";
+
+const LOW = JSON.stringify({ rules: [{ id: "all-low", tools: ["*"], risk: "low" }] });
+const notify = (method: string, params: object): object => ({ notify: { method, params } });
+
+describe("signals become events", () => {
+  let t: TestKit;
+  afterEach(() => t.stop());
+  const start = async (script: object, more: object = {}, files: Record<string, string> = {}, settings: object = {}): Promise<void> => {
+    t = await startKit({ "topology/topology.yaml": topologyText({ "org.test.a": scriptedApp(script, settings as Record<string, unknown>) }, { policies: ["policies/*.yaml"], signals: ["signals/*.yaml"], ...more }), "topology/policies/p.yaml": LOW, "topology/signals/s.yaml": "rules: []\n", ...files });
+  };
+  const types = async (): Promise<string[]> => (await t.inbox()).map((e) => e.payload.type);
+  const has = (type: string) => until(async () => (await types()).includes(type), 10_000, `no event ${type}`);
+
+  it("tells start, stop and crash, with restart counts", async () => {
+    await start({ on: { "tools/call echo": [{ kill: "SIGKILL" }] } });
+    await has("lifecycle.started");
+    await t.kit.callTool("org.test.a.echo", {});
+    await has("lifecycle.crashed");
+    await until(async () => (await types()).filter((type) => type === "lifecycle.started").length === 2);
+    const events = await t.inbox();
+    expect(events.filter((e) => e.payload.type === "lifecycle.started").map((e) => (e.payload.data as { restarts: number }).restarts)).toEqual([0, 1]);
+    expect(events.find((e) => e.payload.type === "lifecycle.crashed")!.payload.data).toMatchObject({ signal: "SIGKILL" });
+    await t.kit.close();
+    expect(await types()).toEqual(expect.arrayContaining(["lifecycle.stopping", "lifecycle.stopped"]));
+  });
+
+  it("takes Aurora-native events both ways, once per idempotency key, and refuses reserved types", async () => {
+    await start({
+      on: {
+        "tools/call echo": [
+          notify("aurora/event", { type: "message.received", session_id: "group_1", summary: "hi", data: { text: "hi" }, idempotency_key: "m1" }),
+          notify("aurora/event", { type: "message.received", session_id: "group_1", summary: "hi", data: { text: "hi" }, idempotency_key: "m1" }),
+          notify("notifications/message", { level: "info", logger: "aurora/event", data: { type: "diary.written", data: { date: "2026-06-17" } } }),
+          notify("aurora/event", { type: "tool.completed", data: {} }),
+          notify("aurora/event", 42 as unknown as object),
+          { result: { content: [] } },
+        ],
+      },
+    });
+    await t.kit.callTool("org.test.a.echo", {});
+    await has("diary.written");
+    await until(async () => (await types()).filter((type) => type === "mcp.error").length === 2);
+    const events = await t.inbox();
+    expect(events.filter((e) => e.payload.type === "message.received")).toHaveLength(1);
+    expect(events.find((e) => e.payload.type === "message.received")).toMatchObject({ header: { method: "aurora/event", source: { app: "org.test.a", instance: "org.test.a" } }, payload: { session_id: "group_1", summary: "hi", data: { text: "hi" } } });
+    expect(t.kit.appLog("org.test.a").some((line) => line.includes("tool.completed is reserved"))).toBe(true);
+  });
+
+  it("reads the catalogue again after list_changed, tells what changed, and announces it once", async () => {
+    const tools = (...names: string[]): object => ({ result: { tools: names.map((name) => ({ name, inputSchema: { type: "object" } })) } });
+    await start({
+      hello: { capabilities: { tools: { listChanged: true } } },
+      on: {
+        "tools/list": [tools("echo", "old")],
+        "tools/list#2": [tools("echo", "new")],
+        "tools/call echo": [{ notify: { method: "notifications/tools/list_changed" }, repeat: 50 }, { result: { content: [] } }],
+      },
+    });
+    let announced = 0;
+    t.kit.on("catalog", () => (announced += 1));
+    await t.kit.callTool("org.test.a.echo", {});
+    await has("capability.changed");
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    const changes = (await t.inbox()).filter((e) => e.payload.type === "capability.changed");
+    expect(changes).toHaveLength(1);
+    expect(changes[0]!.payload.data).toMatchObject({ kind: "tools", added: ["new"], removed: ["old"], changed: [] });
+    expect(t.kit.catalog().byFull("org.test.a.new")).toBeDefined();
+    expect(announced).toBeLessThanOrEqual(2);
+  });
+
+  it("maps by the user's rules instead of the built-in table, and drops what a rule drops", async () => {
+    await start(
+      {
+        on: {
+          "tools/call echo": [notify("notifications/build/done", { id: 7, repo: "main" }), notify("notifications/secret", { a: 1 }), notify("notifications/other", { b: 2 }), notify("notifications/progress", { progressToken: "x", progress: 1 }), { result: { content: [] } }],
+        },
+      },
+      {},
+      {
+        "topology/signals/s.yaml": JSON.stringify({
+          rules: [
+            { id: "build", when: { app: "org.test.*", method: "notifications/build/done" }, emit: { type: "build.done", session_id: "repo:{params.repo}", summary: "build {params.id}", data: "{params}", expires_in: "5m" } },
+            { id: "quiet", when: { method: "notifications/secret" }, drop: true },
+          ],
+        }),
+      },
+    );
+    await t.kit.callTool("org.test.a.echo", {});
+    await has("mcp.notification.other");
+    const events = await t.inbox();
+    expect(events.find((e) => e.payload.type === "build.done")!.payload).toMatchObject({ session_id: "repo:main", summary: "build 7", data: { id: 7, repo: "main" }, expire_at: expect.any(String) });
+    expect(events.map((e) => e.payload.type).filter((type) => type.startsWith("mcp.notification"))).toEqual(["mcp.notification.other"]);
+  });
+
+  it("subscribes to declared resources and tells their updates with content", async () => {
+    await start(
+      {
+        hello: { capabilities: { tools: {}, resources: { subscribe: true } } },
+        on: {
+          "resources/list": [{ result: { resources: [{ uri: "aurora://diary/index", name: "index" }] } }],
+          "resources/subscribe": [{ result: {} }],
+          "resources/read": [{ result: { contents: [{ uri: "aurora://diary/index", text: "{}" }] } }],
+          "tools/call echo": [notify("notifications/resources/updated", { uri: "aurora://diary/index" }), notify("notifications/resources/updated", { uri: "aurora://not/asked" }), { result: { content: [] } }],
+        },
+      },
+      {},
+      {},
+      { subscribe: ["aurora://diary/index"] },
+    );
+    await t.kit.callTool("org.test.a.echo", {});
+    await has("resource.observed");
+    const observed = (await t.inbox()).filter((e) => e.payload.type === "resource.observed");
+    expect(observed).toHaveLength(1);
+    expect(observed[0]).toMatchObject({ header: { method: "mcp.resource" }, payload: { data: { uri: "aurora://diary/index", contents: [{ text: "{}" }] } } });
+  });
+
+  it("tells breaches of the protocol, approvals, and puts receipts where the topology wants them", async () => {
+    await start(
+      { on: { start: [{ stdout: "Listening on stdio…\n" }] } },
+      { inbox: { fsync: false, receipts: "../data/receipts" } },
+      { "topology/policies/p.yaml": JSON.stringify({ rules: [{ id: "ask", tools: ["*"], action: "ask" }], approvals: { wait: "10ms" } }) },
+    );
+    await has("mcp.error");
+    await t.kit.callTool("org.test.a.echo", {});
+    await has("approval.requested");
+    await t.kit.decideApproval(t.kit.listApprovals()[0]!.id, "deny", "me");
+    await has("approval.decided");
+    expect((await t.inbox()).find((e) => e.payload.type === "approval.requested")).toMatchObject({ header: { method: "aurora/host", source: { app: "aurora-mcp-kit" } }, payload: { data: { tool: "org.test.a.echo" } } });
+    expect(await types()).not.toContain("tool.failed");
+    const { readdir } = await import("node:fs/promises");
+    expect((await readdir(`${t.workspace.root}/data/receipts`)).filter((name) => name.startsWith("event_tool.failed_"))).toHaveLength(1);
+  });
+
+  it("writes envelopes that fit the schema, with strictly rising timestamps", async () => {
+    await start({ on: { "tools/call echo": [notify("notifications/x", { n: 1 }), { result: { content: [] } }] } });
+    await Promise.all(Array.from({ length: 20 }, () => t.kit.callTool("org.test.a.echo", {})));
+    await until(async () => (await t.inbox()).length >= 41);
+    const schema = compileSchema(JSON.parse(await readFile("schemas/amp.schema.json", "utf8")));
+    if (!schema.ok) throw new Error(schema.reason);
+    const events = await t.inbox();
+    for (const event of events) expect(schema.schema.validate(event)).toEqual([]);
+    const stamps = events.map((e) => e.header.timestamp);
+    expect(new Set(stamps).size).toBe(stamps.length);
+  });
+});
