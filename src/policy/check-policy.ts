@@ -1,5 +1,6 @@
 import { warningAt, type DiagnosticCode } from "../base/diagnostic-codes.ts";
 import type { Diagnostic } from "../base/diagnostics.ts";
+import { compileGlob } from "../base/glob.ts";
 import { nearest } from "../base/text.ts";
 import type { CompiledRule } from "./compile-rule.ts";
 import { matchesAny } from "./rule-index.ts";
@@ -36,10 +37,8 @@ export function checkPolicy(rules: PolicyRules, known: readonly KnownSubject[], 
   const out = [...findings.values()];
   for (const rule of rules.rules) {
     const matched = subjects.get(rule) ?? [];
-    if (matched.length === 0) {
-      const finding = matchesNothing(rule, known, allApps, silent);
-      if (finding) out.push(finding);
-    } else {
+    out.push(...matchesNothing(rule, known, allApps, silent));
+    if (matched.length > 0) {
       const over = shadowedBy(rules, rule, matched);
       if (over) out.push(warning(rule, "shadowed-rule", [], `rule "${rule.ref.id}" never decides: whatever it ${rule.action === "allow" ? "allows" : "asks for"}, ${over.label} ${over.action === "deny" ? "denies" : "asks for"}`, "take one of the two out, or narrow the stricter one"));
     }
@@ -47,30 +46,35 @@ export function checkPolicy(rules: PolicyRules, known: readonly KnownSubject[], 
   return out;
 }
 
-function matchesNothing(rule: CompiledRule, known: readonly KnownSubject[], apps: readonly string[], silent: ReadonlySet<string>): Diagnostic | null {
+/** One finding for each pattern of the rule that fits nothing: apps first, and tools or prompts of the apps that do fit. */
+function matchesNothing(rule: CompiledRule, known: readonly KnownSubject[], apps: readonly string[], silent: ReadonlySet<string>): Diagnostic[] {
+  const out = (rule.apps ?? []).flatMap((glob, i) => {
+    if (apps.some((app) => glob.matches(app))) return [];
+    const near = nearest(glob.source, apps, 2);
+    const help = near.length > 0 ? `did you mean ${list(near)}?` : apps.length > 0 ? `the apps here are ${list(apps.slice(0, 8))}${apps.length > 8 ? ", …" : ""}` : "no app is configured";
+    return [warning(rule, "rule-matches-nothing", ["apps", i], `rule "${rule.ref.id}" names the app "${glob.source}", which matches none that is configured`, help)];
+  });
   const fitting = apps.filter((app) => matchesAny(rule.apps, app));
-  if (fitting.length === 0) {
-    if (rule.apps === null) return null;
-    const near = rule.apps.flatMap((g) => nearest(g.source, apps, 2));
-    return warning(rule, "rule-matches-nothing", ["apps"], `rule "${rule.ref.id}" matches no app: ${quoted(rule.apps)}`, near.length > 0 ? `did you mean ${list(near)}?` : apps.length > 0 ? `the apps here are ${list(apps.slice(0, 8))}` : "no app is configured");
+  if (fitting.length === 0 || fitting.some((app) => silent.has(app))) return out;
+  for (const kind of ["tool", "prompt"] as const) {
+    const ofKind = known.filter((k) => k.kind === kind);
+    for (const [i, glob] of (rule.names[kind] ?? []).entries()) {
+      if (ofKind.some((k) => glob.matches(k.name) && matchesAny(rule.apps, k.app))) continue;
+      const message = `rule "${rule.ref.id}" names the ${kind} "${glob.source}", which matches none that is known${rule.apps === null ? "" : ` of ${list(fitting.slice(0, 3))}`}`;
+      out.push(warning(rule, "rule-matches-nothing", [`${kind}s`, i], message, nameHelp(rule, glob.source, kind, ofKind, apps)));
+    }
   }
-  if (fitting.some((app) => silent.has(app))) return null;
-  const kind = rule.names.tool === null || rule.names.tool.length > 0 ? "tool" : "prompt";
-  const patterns = rule.names[kind];
-  // A rule over whole apps does its work on whatever they show later; one over resources cannot be checked.
-  if (patterns === null || patterns.length === 0 || rule.names.resource === null || rule.names.resource.length > 0) return null;
-  const names = [...new Set(known.filter((k) => k.kind === kind && matchesAny(rule.apps, k.app)).map((k) => k.name))];
-  const near = [...new Set(patterns.flatMap((g) => nearest(g.source.replaceAll("*", ""), names, 2).concat(nearest(g.source, names, 2))))];
-  const elsewhere = known.filter((k) => k.kind === kind && matchesAny(patterns, k.name)).map((k) => k.app);
-  const help =
-    near.length > 0
-      ? `did you mean ${list(near.slice(0, 3))}?`
-      : elsewhere.length > 0
-        ? `${list([...new Set(elsewhere)].slice(0, 3))} ${elsewhere.length === 1 ? "has" : "have"} such a ${kind}; the rule names other apps`
-        : patterns.some((g) => apps.some((app) => g.source.startsWith(`${app}.`)))
-          ? `rules are over the server's own names: write the package under apps and the bare name under ${kind}s`
-          : `patterns are matched against the server's own ${kind} names, whole, with * and ? only`;
-  return warning(rule, "rule-matches-nothing", [`${kind}s`], `rule "${rule.ref.id}" matches no known ${kind}: ${quoted(patterns)}`, help);
+  return out;
+}
+
+function nameHelp(rule: CompiledRule, pattern: string, kind: "tool" | "prompt", known: readonly KnownSubject[], apps: readonly string[]): string {
+  const names = [...new Set(known.filter((k) => matchesAny(rule.apps, k.app)).map((k) => k.name))];
+  const near = [...new Set([...nearest(pattern, names, 2), ...nearest(pattern.replaceAll("*", ""), names, 2)])];
+  if (near.length > 0) return `did you mean ${list(near.slice(0, 3))}?`;
+  if (apps.some((app) => pattern.startsWith(`${app}.`))) return `rules are over the server's own names: write the package under apps and the bare name under ${kind}s`;
+  const elsewhere = [...new Set(known.filter((k) => compileGlob(pattern).matches(k.name)).map((k) => k.app))];
+  if (elsewhere.length > 0) return `${list(elsewhere.slice(0, 3))} ${elsewhere.length === 1 ? "has" : "have"} such a ${kind}, but the rule names other apps`;
+  return `patterns are matched against the server's own ${kind} names, whole, with * and ? only`;
 }
 
 const STRICTNESS: Readonly<Record<Action, number>> = { allow: 0, ask: 1, deny: 2 };
@@ -101,12 +105,8 @@ function riskFindings(matching: readonly CompiledRule[], subject: KnownSubject):
   return out;
 }
 
-function warning(rule: CompiledRule, code: DiagnosticCode, path: readonly string[], message: string, help: string): Diagnostic {
+function warning(rule: CompiledRule, code: DiagnosticCode, path: readonly (string | number)[], message: string, help: string): Diagnostic {
   return warningAt(code, rule.place(path), message, { path: rule.path(path), help: [help] });
-}
-
-function quoted(patterns: readonly { source: string }[]): string {
-  return list(patterns.map((g) => g.source));
 }
 
 function list(names: readonly string[]): string {

@@ -41,26 +41,6 @@ export interface LintContext {
   readonly otherTools: ReadonlySet<string>;
 }
 
-/**
- * The context of one app among all: `apps` are the packages with their tools' names. Of other apps' own tool names only those count
- * that nobody writes by accident (`read_file`, `files.read`, `readFile`; not `read`).
- */
-export function lintContext(app: string, apps: readonly { readonly app: string; readonly tools: readonly { readonly tool: string; readonly full: string; readonly short: string }[] }[]): LintContext {
-  const own = new Set<string>([app]);
-  const others = new Set<string>();
-  const otherTools = new Set<string>();
-  for (const other of apps) {
-    const mine = other.app === app;
-    if (!mine) others.add(other.app);
-    for (const { tool, full, short } of other.tools) {
-      for (const name of mine ? [tool, full, short] : [full, short]) (mine ? own : others).add(name);
-      if (!mine) otherTools.add(tool);
-      if (!mine && tool.length >= 6 && /[_.-]|[a-z][A-Z]/.test(tool)) others.add(tool);
-    }
-  }
-  return { app, own, others, otherTools };
-}
-
 const NO_CONTEXT: LintContext = { app: "", own: new Set(), others: new Set(), otherTools: new Set() };
 
 /** Texts are read up to this length; what is longer is a finding by itself. */

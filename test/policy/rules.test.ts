@@ -64,7 +64,14 @@ describe("checkPolicy", () => {
     expect(check(rulesOf({ id: "a", apps: ["cahce"], action: "allow" }))).toMatchObject([{ code: "rule-matches-nothing", severity: "warning", help: ['did you mean "cache"?'] }]);
     expect(check(rulesOf({ id: "a", tools: ["raed"], action: "allow" }))).toMatchObject([{ code: "rule-matches-nothing", help: ['did you mean "read"?'] }]);
     expect(check(rulesOf({ id: "a", tools: ["cache.read"], action: "allow" }))[0]?.help?.[0]).toContain("bare name");
-    expect(check(rulesOf({ id: "a", apps: ["sh"], tools: ["write_*"], action: "allow" }))[0]?.help?.[0]).toContain("cache");
+    expect(check(rulesOf({ id: "a", apps: ["sh"], tools: ["write_*"], action: "allow" }))[0]?.help?.[0]).toContain('"cache" has such a tool');
+  });
+
+  it("each pattern is looked at by itself", () => {
+    expect(check(rulesOf({ id: "a", apps: ["cache", "shh"], tools: ["read", "writ_*"], action: "ask" }))).toMatchObject([
+      { path: "rules.0.apps.1", help: ['did you mean "sh"?'] },
+      { path: "rules.0.tools.1", message: expect.stringContaining('of "cache"') },
+    ]);
   });
 
   it("matching rules, open-ended ones and apps that are down give no warning", () => {

@@ -1,0 +1,101 @@
+/** How many rounds of percent-decoding are followed; a text that still changes after that cannot be judged. */
+const MAX_DECODE_ROUNDS = 5;
+/** Spellings of the texts seen last: one call is judged by many rules, and asking for the same text again is the rule. */
+const memo = new Map();
+const MEMO_ENTRIES = 64;
+const MEMO_CHARS = 4096;
+/** Gives the {@link Spellings} of a text. A rule that refuses looks at each, a rule that allows must hold for all. */
+export function spellingsOf(text) {
+    const known = memo.get(text);
+    if (known)
+        return known;
+    const found = spell(text);
+    if (text.length <= MEMO_CHARS) {
+        if (memo.size >= MEMO_ENTRIES)
+            memo.clear();
+        memo.set(text, found);
+    }
+    return found;
+}
+function spell(text) {
+    if (PLAIN.test(text))
+        return withPaths([text], false);
+    const decoded = decodeFully(text);
+    const texts = new Set([text]);
+    for (const form of [text, decoded.text]) {
+        for (const unicode of [form, form.normalize("NFKC")]) {
+            texts.add(unicode);
+            if (/[/\\]/.test(unicode))
+                texts.add(normalizePath(unicode));
+        }
+    }
+    return withPaths([...texts], decoded.unclear);
+}
+function withPaths(texts, unclear) {
+    const paths = [...new Set(texts.map((t) => normalizePath(t)))];
+    return { texts, paths, foldedPaths: [...new Set(paths.map((p) => p.normalize("NFKC").toLowerCase()))], unclear };
+}
+/** Texts that have one spelling only: no slash, backslash, percent sign, nor anything outside ASCII. The common case, so it is quick. */
+const PLAIN = /^[\x20-\x24\x26-\x2e\x30-\x5b\x5d-\x7e]*$/;
+function decodeFully(text) {
+    let current = text;
+    for (let round = 0; round < MAX_DECODE_ROUNDS; round += 1) {
+        const next = decodeOnce(current);
+        if (next === current)
+            return { text: current, unclear: false };
+        current = next;
+    }
+    return { text: current, unclear: decodeOnce(current) !== current };
+}
+/** Decodes each run of `%XX` that is valid UTF-8 and leaves the others as they stand. */
+function decodeOnce(text) {
+    return text.replace(/(?:%[0-9a-f]{2})+/gi, (run) => {
+        try {
+            return decodeURIComponent(run);
+        }
+        catch {
+            return run;
+        }
+    });
+}
+/**
+ * A path with backslashes turned into slashes, and `.`, `..` and empty segments resolved; `file://` is taken off and the scheme and host of
+ * another URL are kept. An absolute path never climbs above its root; a relative one keeps the `..` that climb out of it.
+ * Links on the disk are not looked at.
+ */
+export function normalizePath(path) {
+    const slashed = path.replaceAll("\\", "/").replace(/^file:(?:\/\/(?:localhost)?(?=\/|$)|(?=\/))/i, "");
+    const root = /^(?:[a-z][a-z0-9+.-]*:\/\/[^/]*|[a-z]:(?=\/|$))?\/?/i.exec(slashed)[0];
+    const absolute = root !== "";
+    const out = [];
+    for (const segment of slashed.slice(root.length).split("/")) {
+        if (segment === "" || segment === ".")
+            continue;
+        if (segment !== "..")
+            out.push(segment);
+        else if (out.length > 0 && out.at(-1) !== "..")
+            out.pop();
+        else if (!absolute)
+            out.push("..");
+    }
+    const rest = out.join("/");
+    if (!absolute)
+        return rest === "" ? "." : rest;
+    return root.endsWith("/") || rest === "" ? root + rest : `${root}/${rest}`;
+}
+/**
+ * Whether one normalised path is the folder or lies in it. `unclear` when that depends on a place that is not known here: a home,
+ * a variable, or the working directory that the path climbs out of.
+ */
+export function liesUnder(path, folder) {
+    if (path.includes("\0"))
+        return "unclear";
+    if (path === folder)
+        return "yes";
+    const elsewhere = /^(?:~|\$|%|\.\.(?:\/|$))/.test(path);
+    if (folder === ".")
+        return elsewhere ? "unclear" : /^(?:\/|[a-z][a-z0-9+.-]*:)/i.test(path) ? "no" : "yes";
+    if (path.startsWith(folder.endsWith("/") ? folder : `${folder}/`))
+        return "yes";
+    return elsewhere ? "unclear" : "no";
+}
