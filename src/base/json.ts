@@ -19,7 +19,9 @@ export function own(object: unknown, key: string): unknown {
  * Sets an own, enumerable property whatever its name is (`__proto__` becomes an ordinary key).
  */
 export function setOwn(object: object, key: string, value: unknown): void {
-  Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+  // Only `__proto__` is special to an assignment, and an assignment is many times faster.
+  if (key !== "__proto__") (object as Record<string, unknown>)[key] = value;
+  else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
 /**

@@ -36,6 +36,18 @@ interface Layer {
   readonly origins: readonly Origin[];
 }
 
+const built = new WeakMap<CheckedFile, { readonly parts: AppParts; readonly app: BuiltApp }>();
+
+/** As {@link buildApp}; the same files give the same object again, so that whoever compares apps can compare references. */
+export function buildAppOnce(parts: AppParts): BuiltApp {
+  if (!parts.manifest) return buildApp(parts);
+  const known = built.get(parts.manifest);
+  if (known && known.parts.topology === parts.topology && known.parts.trusted === parts.trusted && known.parts.root === parts.root) return known.app;
+  const app = buildApp(parts);
+  built.set(parts.manifest, { parts, app });
+  return app;
+}
+
 /** Puts manifest and topology entry together. What is wrong parks this app and no other. */
 export function buildApp(parts: AppParts): BuiltApp {
   const { manifest, entry, topology } = parts;

@@ -5,7 +5,7 @@ import { isObject } from "../base/json.ts";
 import { nearest } from "../base/text.ts";
 import type { PolicyConfig } from "../../generated/policy.d.ts";
 import type { SignalsConfig } from "../../generated/signals.d.ts";
-import { buildApp, literalSecret } from "./app.ts";
+import { buildAppOnce, literalSecret } from "./app.ts";
 import { checkFile, FileMemory, placeIn, toLoaded } from "./file-reader.ts";
 import { readManifest, type ReadManifest } from "./manifest.ts";
 import { formatPath } from "./nodes.ts";
@@ -120,7 +120,7 @@ function loadApps(files: FileSet, topology: ReadTopology, manifests: readonly { 
   return out;
 
   function add(name: string, manifest: { source: ManifestSource; read: ReadManifest } | undefined): void {
-    const built = buildApp({ package: name, manifest: manifest?.read, trusted: manifest?.source.trusted ?? false, entry: topology.entries.get(name), topology, root: files.root, dataDir });
+    const built = buildAppOnce({ package: name, manifest: manifest?.read, trusted: manifest?.source.trusted ?? false, entry: topology.entries.get(name), topology, root: files.root, dataDir });
     out.apps.push(built.app);
     out.diagnostics.push(...built.diagnostics);
     out.secrets.push(...built.secrets);

@@ -4,7 +4,7 @@ import { errorAt, type DiagnosticCode, type DiagnosticParts } from "../base/diag
 import { byteLength } from "../base/json.ts";
 import { createLocator, formatPath, type Locator, type MapEntry, type MapNode, type ScalarNode, type Span, type TextNode } from "./nodes.ts";
 import { tabLines, yamlErrorWords } from "./yaml-words.ts";
-import type { KeyPath, SourceText } from "./types.ts";
+import type { SourceText } from "./types.ts";
 
 /** Largest file that is read, in bytes. */
 export const MAX_FILE_BYTES = 1024 * 1024;
@@ -57,7 +57,7 @@ export function parseYaml(source: SourceText): Checked<ParsedText> {
     const tag = /tag:yaml\.org,2002:\w+$/.exec(warning.message)?.[0];
     if (tag && CORE_TAGS.has(tag)) reader.report("unknown-tag", { start: warning.pos[0], end: warning.pos[1] }, `the value does not fit its tag ${shortTag(tag)}`, { help: ["write the value without a tag"] });
   }
-  const root = reader.read(document.contents as Node, [], 0);
+  const root = reader.read(document.contents as Node);
   const tabs = tabLines(text).filter((tab) => !reader.multiline.some((span) => span.start < tab.start && tab.start < span.end));
   const tab = tabs[0];
   if (tab) reader.report("yaml-tab", tab, "this line is indented with a tab; YAML wants spaces", { help: ["replace the tab by spaces", ...(tabs.length > 1 ? [`the same in ${tabs.length - 1} more lines`] : [])] });
@@ -120,6 +120,8 @@ class TreeReader {
   readonly #text: string;
   readonly #locator: Locator;
   readonly #anchors = new Map<string, Anchored>();
+  /** Where the reader is. */
+  readonly #path: (string | number)[] = [];
   #nodes = 0;
   #aliased = 0;
 
@@ -133,17 +135,17 @@ class TreeReader {
   }
 
   /** The copy of a node, or undefined after a report. */
-  read(node: Node | null, path: KeyPath, depth: number, fallback?: Span): TextNode | undefined {
+  read(node: Node | null, fallback?: Span): TextNode | undefined {
     const range = node?.range;
     const span: Span = range && (range[1] > range[0] || !fallback) ? { start: range[0], end: range[1] } : (fallback ?? { start: 0, end: 0 });
-    if (depth > MAX_DEPTH) return this.report("too-deep", span, `values are nested more than ${MAX_DEPTH} deep`);
+    if (this.#path.length > MAX_DEPTH) return this.report("too-deep", span, `values are nested more than ${MAX_DEPTH} deep`);
     if (node === null) return { kind: "scalar", value: null, text: "", ...span };
     if (isAlias(node)) return this.#alias(node.source, span);
     const before = this.#nodes;
     this.#nodes += 1;
     const tag = (node as Scalar).tag;
     if (tag !== undefined && !CORE_TAGS.has(tag)) return this.report("unknown-tag", tagSpan(this.#text, span), `the tag ${shortTag(tag)} has no meaning here`, { help: ["write the value without a tag"] });
-    const out = isMap(node) ? this.#map(node, path, depth, span) : isSeq(node) ? this.#list(node.items as Node[], path, depth, span) : isScalar(node) ? this.#scalar(node, span) : undefined;
+    const out = isMap(node) ? this.#map(node, span) : isSeq(node) ? this.#list(node.items as Node[], span) : isScalar(node) ? this.#scalar(node, span) : undefined;
     const anchor = (node as Scalar).anchor;
     if (anchor && out) this.#anchors.set(anchor, { node: out, size: this.#nodes - before });
     return out;
@@ -157,48 +159,49 @@ class TreeReader {
     return { kind: "scalar", value: Number(value), text: source, ...span };
   }
 
-  #list(items: readonly Node[], path: KeyPath, depth: number, span: Span): TextNode | undefined {
+  #list(items: readonly Node[], span: Span): TextNode | undefined {
     const out: TextNode[] = [];
-    for (const [index, item] of items.entries()) {
-      // In `[a: 1]` the library gives a pair in place of a node.
-      const node = this.read(item, [...path, index], depth + 1, span);
+    for (let index = 0; index < items.length; index += 1) {
+      this.#path.push(index);
+      const node = this.read(items[index]!, span);
+      this.#path.pop();
       if (node) out.push(node);
     }
     return { kind: "list", items: out, ...span };
   }
 
-  #map(map: YAMLMap, path: KeyPath, depth: number, span: Span): TextNode {
+  #map(map: YAMLMap, span: Span): TextNode {
     const entries = new Map<string, MapEntry>();
     for (const pair of map.items as Pair<Node | null, Node | null>[]) {
-      const key = this.#key(pair.key, path, span);
+      const key = this.#key(pair.key, span);
       if (!key) continue;
       const earlier = entries.get(key.name);
-      const keyPath = [...path, key.name];
+      this.#path.push(key.name);
       if (earlier) {
         const first = this.#locator.place(earlier.key);
         const again = this.#locator.place(key.span);
-        this.report("duplicate-key", key.span, `duplicate key ${formatPath(keyPath)} (first at ${first.line}:${first.column}, again at ${again.line}:${again.column})`, {
-          path: formatPath(keyPath),
+        this.report("duplicate-key", key.span, `duplicate key ${formatPath(this.#path)} (first at ${first.line}:${first.column}, again at ${again.line}:${again.column})`, {
+          path: formatPath(this.#path),
           label: "again here",
           related: [{ place: first, message: "first here" }],
           help: ["keep one of the two"],
         });
       }
-      const value = this.read(pair.value, keyPath, depth + 1, key.span);
+      const value = this.read(pair.value, key.span);
+      this.#path.pop();
       if (value && !earlier) entries.set(key.name, { key: key.span, value });
     }
     return { kind: "map", entries, ...span };
   }
 
-  #key(key: Node | null, path: KeyPath, map: Span): { readonly name: string; readonly span: Span } | undefined {
+  #key(key: Node | null, map: Span): { readonly name: string; readonly span: Span } | undefined {
     const span = key?.range ? { start: key.range[0], end: key.range[1] } : map;
-    if (!isScalar(key) || (key.value === null && !key.source)) return this.report("key-not-text", span, "a key must be plain text", { path: formatPath(path), help: ["a text that starts with { or * needs quotes"] });
+    if (!isScalar(key) || (key.value === null && !key.source)) return this.report("key-not-text", span, "a key must be plain text", { path: formatPath(this.#path), help: ["a text that starts with { or * needs quotes"] });
     const name = typeof key.value === "string" ? key.value : (key.source ?? String(key.value));
     if (key.tag !== undefined && !CORE_TAGS.has(key.tag)) return this.report("unknown-tag", tagSpan(this.#text, span), `the tag ${shortTag(key.tag)} has no meaning here`);
     if (key.anchor) this.#anchors.set(key.anchor, { node: { kind: "scalar", value: name, text: name, ...span }, size: 1 });
-    const where = formatPath([...path, name]);
-    if (name === "<<") return this.report("merge-key", span, "merge keys (<<) are not supported", { path: where, help: ["write the keys out, or use an alias for the whole value (key: *name)"] });
-    if (FORBIDDEN_KEYS.has(name)) return this.report("forbidden-key", span, `the key "${name}" is not allowed`, { path: where, help: ["use another name"] });
+    if (name === "<<") return this.report("merge-key", span, "merge keys (<<) are not supported", { path: formatPath([...this.#path, name]), help: ["write the keys out, or use an alias for the whole value (key: *name)"] });
+    if (FORBIDDEN_KEYS.has(name)) return this.report("forbidden-key", span, `the key "${name}" is not allowed`, { path: formatPath([...this.#path, name]), help: ["use another name"] });
     return { name, span };
   }
 

@@ -1,5 +1,4 @@
 import { createMasker, isPlaceName, isSecretName } from "../base/masking.ts";
-import { isObject } from "../base/json.ts";
 import type { KeyPath, Origin } from "./types.ts";
 
 /** Maps whose values are secret when their name says so. */
@@ -8,6 +7,7 @@ const NAMED_MAPS: ReadonlySet<string> = new Set(["env", "headers", "auth"]);
 const SECRET_KEYS: ReadonlySet<string> = new Set(["bearer", "client_secret", "private_key", "api_key", "secret"]);
 /** Where texts are looked at for the shapes of known tokens; prose such as "Basic authentication" stands elsewhere. */
 const SHAPED: ReadonlySet<string> = new Set(["mcp", "env", "grants", "inbox", "gateway"]);
+const SHORTEST_TOKEN = 14;
 const ORDINARY = /^(?:true|false|yes|no|on|off|null|none|\d{1,5})$/i;
 
 /** The secrets of one file's value. */
@@ -25,7 +25,7 @@ export function isSecretPath(path: KeyPath): boolean {
   const name = path.at(-1);
   if (typeof name !== "string") return false;
   if (SECRET_KEYS.has(name)) return true;
-  return path.slice(0, -1).some((step) => NAMED_MAPS.has(String(step))) && isSecretName(name) && !isPlaceName(name);
+  return path.some((step, index) => index < path.length - 1 && NAMED_MAPS.has(String(step))) && isSecretName(name) && !isPlaceName(name);
 }
 
 /** Finds what must be masked (contracts 1): values from files and secret variables, under secret names, and inside URLs. */
@@ -42,26 +42,26 @@ export function findSecrets(value: unknown, origins: readonly Origin[]): FoundSe
     if (secret.length > 0) paths.push(origin.path);
     for (const replacement of secret) remember(replacement.value);
   }
-  walk(value, [], (text, path) => {
-    const origin = filled.get(path.join("\0"));
+  walk(value, [], (text, here) => {
+    const origin = filled.size === 0 ? undefined : filled.get(here.join("\0"));
     const inUrl = urlSecrets(text);
     for (const part of inUrl) remember(part);
-    if (isSecretPath(path)) {
-      paths.push(path);
+    const secret = isSecretPath(here);
+    const shaped = !secret && inUrl.length === 0 && !origin && text.length >= SHORTEST_TOKEN && SHAPED.has(String(here[0])) && shapes.text(text) !== text;
+    if (!secret && inUrl.length === 0 && !shaped) return;
+    const path = [...here];
+    paths.push(path);
+    if (secret) {
       remember(text);
       // "Bearer abc": the token alone turns up elsewhere too.
       const word = /^(?:bearer|basic|token)\s+(\S+)$/i.exec(text)?.[1];
       if (word) remember(word);
       for (const replacement of origin?.replacements ?? []) remember(replacement.value);
       if (!origin && text.length >= 4 && !ORDINARY.test(text)) literal.push(path);
-    } else if (inUrl.length > 0) {
-      paths.push(path);
-      if (!origin) literal.push(path);
-    } else if (!origin && SHAPED.has(String(path[0])) && shapes.text(text) !== text) {
-      paths.push(path);
+    } else if (shaped) {
       remember(text);
       literal.push(path);
-    }
+    } else if (!origin) literal.push(path);
   });
   return { paths, values: [...values].filter((text) => text !== ""), literal };
 }
@@ -91,8 +91,15 @@ function decode(text: string): string {
   }
 }
 
-function walk(value: unknown, path: KeyPath, visit: (text: string, path: KeyPath) => void): void {
+/** Visits every text; `path` changes behind the back of who keeps it, so it is copied before it is given away. */
+function walk(value: unknown, path: (string | number)[], visit: (text: string, path: KeyPath) => void): void {
   if (typeof value === "string") visit(value, path);
-  else if (Array.isArray(value)) for (const [index, item] of value.entries()) walk(item, [...path, index], visit);
-  else if (isObject(value)) for (const [key, item] of Object.entries(value)) walk(item, [...path, key], visit);
+  else if (typeof value === "object" && value !== null) {
+    const keys: readonly (string | number)[] = Array.isArray(value) ? [...value.keys()] : Object.keys(value);
+    for (const key of keys) {
+      path.push(key);
+      walk((value as Record<string | number, unknown>)[key], path, visit);
+      path.pop();
+    }
+  }
 }

@@ -95,7 +95,7 @@ describe("adding an app", () => {
         const after = edited(addApp(source(text), "n", { mcp: { env } }));
         expect((parse(after) as { apps: Record<string, unknown> }).apps["n"]).toEqual({ mcp: { env } });
       }),
-      { numRuns: 200 },
+      { numRuns: 60 },
     );
   });
 });

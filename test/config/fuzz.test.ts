@@ -47,7 +47,7 @@ test("whatever is done to a text: no exception, every finding lies inside its fi
       const text = printDiagnostics(result.diagnostics, { format: "text", texts: (file) => workspace.files[file], color: false, files: 4, mask: (s) => s });
       expect(text).not.toContain("qq-s3cret");
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
 });
 
@@ -60,6 +60,6 @@ test("a file of any characters is read without an exception", () => {
     fc.property(fc.constantFrom(...names), fc.string({ unit: "binary", maxLength: 200 }), (name, text) => {
       load(withFile(name, text));
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
 });

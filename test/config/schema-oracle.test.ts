@@ -67,9 +67,9 @@ for (const id of IDS) {
         if (theirs.length > 0) refused += 1;
         expect(ours.length > 0, `${text}\nours ${JSON.stringify(ours)}\ntheirs ${JSON.stringify(theirs)}`).toBe(theirs.length > 0);
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     );
-    expect(refused).toBeGreaterThan(10);
+    expect(refused).toBeGreaterThan(5);
   });
 }
 
