@@ -16,6 +16,8 @@ export function openEventStream(context: RequestContext, start: (stream: EventSt
   res.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "X-Accel-Buffering": "no" });
   res.flushHeaders();
   const write = (text: string): void => {
+    // Between end and close there may still be news, such as the stops of the apps.
+    if (res.writableEnded) return;
     if (!res.write(text) && res.writableLength > MAX_WAITING) res.destroy();
   };
   const stop = start({ send: (event, data) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`) });
