@@ -37,7 +37,7 @@ async function build(): Promise<void> {
 async function isStale(): Promise<boolean> {
   const built = (await stat(stamp).catch(() => null))?.mtimeMs ?? 0;
   const sources = await readdir(path.join(projectRoot, "src"), { recursive: true, withFileTypes: true });
-  for (const entry of sources) if (entry.isFile() && (await stat(path.join(entry.parentPath, entry.name))).mtimeMs > built) return true;
+  for (const entry of sources) if (entry.name.endsWith(".ts") && (await stat(path.join(entry.parentPath, entry.name))).mtimeMs > built) return true;
   return false;
 }
 
