@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, readFile, rename, stat, unlink } from "node:fs/promises";
 import path from "node:path";
 import { own } from "../base/json.ts";
-import { compareEventNames, inboxFolders, isReadable, parseEventFileName, parseTempFileName } from "./inbox-names.ts";
+import { inboxFolders, isReadable, parseEventFileName, parseTempFileName, sortEventNames } from "./inbox-names.ts";
 import { writerState } from "./writer-instance.ts";
 
 /** A temp file of another machine is left alone for this long: its writer may live. */
@@ -39,8 +39,11 @@ export async function checkFolder(folder: string): Promise<void> {
 
 /** Names of the events in a folder, oldest first; none when the folder is missing. */
 export async function listEvents(folder: string): Promise<string[]> {
-  const names = await readdir(folder).catch(() => []);
-  return names.filter(isReadable).sort(compareEventNames);
+  return sortEventNames(await unsortedEvents(folder));
+}
+
+async function unsortedEvents(folder: string): Promise<string[]> {
+  return (await readdir(folder).catch(() => [])).filter(isReadable);
 }
 
 /**
@@ -49,9 +52,10 @@ export async function listEvents(folder: string): Promise<string[]> {
  */
 export async function makeRoom(dir: string, max: number, nowMs: number): Promise<{ readonly pending: number; readonly moved: number }> {
   const folders = inboxFolders(dir);
-  const names = await listEvents(folders.pending);
-  const excess = names.length - max;
-  if (excess <= 0) return { pending: names.length, moved: 0 };
+  const found = await unsortedEvents(folders.pending);
+  const excess = found.length - max;
+  if (excess <= 0) return { pending: found.length, moved: 0 };
+  const names = sortEventNames(found);
   const victims = new Set<string>();
   for (const name of names.slice(0, LOOK_AT_MOST)) {
     if (victims.size >= excess) break;

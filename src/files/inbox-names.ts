@@ -28,11 +28,11 @@ export function isReadable(name: string): boolean {
   return name.endsWith(".json") && !name.startsWith(".");
 }
 
-/** Oldest first: UUIDv7 ids rise with time, so names are compared by id before type. */
-export function compareEventNames(a: string, b: string): number {
-  const left = parseEventFileName(a)?.id ?? a;
-  const right = parseEventFileName(b)?.id ?? b;
-  return left < right ? -1 : left > right ? 1 : 0;
+/** Oldest first: UUIDv7 ids rise with time, so names are ordered by id before type. Gives a new list. */
+export function sortEventNames(names: readonly string[]): string[] {
+  const keyed = names.map((name) => ({ name, key: name.slice(name.lastIndexOf("_") + 1) }));
+  keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : a.name < b.name ? -1 : 1));
+  return keyed.map(({ name }) => name);
 }
 
 /** One run of one process on one machine, as temp files name it. */

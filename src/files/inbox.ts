@@ -112,12 +112,14 @@ class Spool implements FileInbox {
   readonly #underWay = new Map<string, { readonly digest: string; readonly result: Promise<PutResult> }>();
   #maxPending: number;
   #degraded: string | null;
+  /** Why the inbox is in trouble although it can be written. */
+  #backlog: string | null = null;
   #retryMs = FIRST_RETRY_MS;
   #written = 0;
   #duplicates = 0;
   #dropped = 0;
   #pending: number;
-  #scannedAt = -Infinity;
+  #nextScanAt = -Infinity;
   #scanning: Promise<void> | null = null;
   #pumping = false;
   /** Files that have their names, but are not yet safe. */
@@ -170,13 +172,13 @@ class Spool implements FileInbox {
       dropped: this.#dropped,
       queued: this.#underWay.size,
       pending: this.#pending,
-      degraded: this.#degraded,
+      degraded: this.#degraded ?? this.#backlog,
     };
   }
 
   configure(settings: { readonly maxPending: number }): void {
     this.#maxPending = settings.maxPending;
-    this.#scannedAt = -Infinity;
+    this.#nextScanAt = -Infinity;
     this.#scanSoon();
   }
 
@@ -287,16 +289,21 @@ class Spool implements FileInbox {
 
   /** Counts what readers have left, now and then, and makes room when it is too much. */
   #scanSoon(): void {
-    const now = this.#options.clock.monotonic();
-    if (this.#scanning || this.#closing || now - this.#scannedAt < SCAN_EVERY_MS) return;
-    this.#scannedAt = now;
-    this.#scanning = this.#scan().finally(() => (this.#scanning = null));
+    const start = this.#options.clock.monotonic();
+    if (this.#scanning || this.#closing || start < this.#nextScanAt) return;
+    this.#scanning = this.#scan().finally(() => {
+      const end = this.#options.clock.monotonic();
+      // Looking through a large folder takes time; it may take a twentieth of it.
+      this.#nextScanAt = end + Math.max(SCAN_EVERY_MS, (end - start) * 20);
+      this.#scanning = null;
+    });
   }
 
   async #scan(): Promise<void> {
     try {
       const { pending, moved } = await makeRoom(this.#dir, this.#maxPending, this.#options.clock.now());
       this.#pending = pending;
+      this.#backlog = pending > this.#maxPending ? `${pending} events are pending, over max_pending ${this.#maxPending}; is the reader running?` : null;
       if (moved > 0) this.#problem(`inbox held more than ${this.#maxPending} events: ${moved} expired events or receipts went to dead/; is the reader running?`);
     } catch (error) {
       this.#problem(`inbox: ${this.#dir} cannot be looked through: ${messageOf(error)}`);

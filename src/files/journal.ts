@@ -24,7 +24,7 @@ class FileJournal<T> implements Journal<T> {
   readonly #file: string;
   readonly #onBadLine: (line: number) => void;
   #handle: FileHandle | null = null;
-  /** Bytes of whole records in the file while the handle is open. */
+  /** Bytes in the file before the write that is under way. */
   #size = 0;
   /** Records that go out with the next write; null when none is waiting for its turn. */
   #batch: PendingRecord[] | null = null;
@@ -110,7 +110,6 @@ class FileJournal<T> implements Journal<T> {
         await this.#release();
         throw error;
       }
-      this.#size += bytes.length;
     } catch (error) {
       for (const record of batch) record.reject(error);
       return;
@@ -119,7 +118,13 @@ class FileJournal<T> implements Journal<T> {
   }
 
   async #open(): Promise<FileHandle> {
-    if (this.#handle) return this.#handle;
+    if (this.#handle) {
+      const { nlink, size } = await this.#handle.stat();
+      this.#size = size;
+      if (nlink > 0) return this.#handle;
+      // Somebody deleted the file: what is written to it now would be lost without a word.
+      await this.#release();
+    }
     const folder = path.dirname(this.#file);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const handle = await open(this.#file, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o600);

@@ -17,7 +17,7 @@ const MAX_FOLDERS = 10_000;
 
 /** Whether a name is an editor's backup, swap or temp file: such files are never loaded and never trigger a reload. */
 export function isIgnoredName(name: string): boolean {
-  return name === "4913" || name.endsWith("~") || /^\..*\.sw[a-z]$/.test(name) || /^#.*#$/.test(name) || /^\.#/.test(name) || /\.(bak|orig|tmp)$/.test(name);
+  return name === "4913" || name.endsWith("~") || /^\..*\.sw[a-z]$/.test(name) || /^#.*#$/.test(name) || name.startsWith(".#") || /\.(bak|orig|tmp)$/.test(name);
 }
 
 /**

@@ -111,6 +111,16 @@ describe("journal", () => {
     await journal.close();
   });
 
+  test("a file that somebody deletes is made again", async () => {
+    const file = path.join(await testFolder(), "j");
+    const journal = openJournal<number>(file);
+    await journal.append(1, false);
+    await rm(file);
+    await journal.append(2, false);
+    expect(await journal.read()).toEqual([2]);
+    await journal.close();
+  });
+
   test("another's append in between does not disturb", async () => {
     const file = path.join(await testFolder(), "j");
     const journal = openJournal<number>(file);

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { compareEventNames } from "../../../src/files/inbox-names.ts";
+import { sortEventNames } from "../../../src/files/inbox-names.ts";
 import { parseTimestamp } from "../../../src/amp/timestamp.ts";
 import { builtCli } from "../../support/built-cli.ts";
 import { schemaIssues } from "../../amp/support.ts";
@@ -42,7 +42,7 @@ async function faults(dir: string, promised: ReadonlySet<string>): Promise<strin
   const problems: string[] = [];
   const ids = new Set<string>();
   const byWriter: { id: string; at: number }[] = [];
-  for (const name of (await eventFiles(dir)).sort(compareEventNames)) {
+  for (const name of sortEventNames(await eventFiles(dir))) {
     const event = await readJson(path.join(dir, name)).catch(() => null);
     if (event === null) {
       problems.push(`${name} is partial`);
