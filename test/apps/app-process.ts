@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { expect, vi } from "vitest";
+import { afterAll, expect, vi } from "vitest";
 import auroraEvent from "../../schemas/aurora-event.schema.json" with { type: "json" };
 import { compileSchema } from "../../src/base/json-schema.ts";
 import { builtApp, type BundledApp } from "../support/built-apps.ts";
@@ -45,10 +45,16 @@ export interface CallResult {
 
 const eventSchema = compileSchema(auroraEvent);
 
-/** A new folder for one test. */
+const folders: string[] = [];
+
+/** A new folder, gone when the test file is done. */
 export async function newFolder(): Promise<string> {
-  return mkdtemp(join(tmpdir(), "aurora-app-"));
+  const folder = await mkdtemp(join(tmpdir(), "aurora-app-"));
+  folders.push(folder);
+  return folder;
 }
+
+afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
 
 /** Starts an app with nothing of this process's environment but PATH, and reads its tools. */
 export async function startApp(app: BundledApp, options: { readonly cwd: string; readonly env?: Record<string, string> }): Promise<AppProcess> {
