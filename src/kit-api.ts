@@ -210,7 +210,10 @@ export type ToolCallInput = JsonObject;
 
 /** A running host. Everything that a door (CLI, HTTP, gateway, library) may do. */
 export interface Kit {
+  /** Reads the configuration and starts the apps; resolves when the graph runs, not when every app is up. Throws a ConfigError when topology.yaml cannot be used. */
   start(): Promise<void>;
+  /** Tells where the HTTP door listens, for status. */
+  setGatewayUrl(url: string | null): void;
   close(options?: { readonly force?: boolean }): Promise<void>;
   status(): KitStatus;
   catalog(): Catalog;

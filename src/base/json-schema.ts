@@ -106,7 +106,6 @@ function engine(draft7: boolean, skipped: string[]): Ajv {
     allErrors: true,
     validateSchema: false,
     validateFormats: false,
-    addUsedSchema: false,
     logger: false,
     verbose: true,
     code: { regExp },

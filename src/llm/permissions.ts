@@ -24,8 +24,6 @@ export function exportPermissions(rows: readonly PermissionRow[], format: Permis
     }
     case "vscode":
       return {
-        "chat.tools.autoApprove": false,
-        "chat.mcp.access": "all",
         "chat.tools.eligibleForAutoApproval": Object.fromEntries(rows.map((row): [string, boolean] => [`mcp_${server}_${row.short}`, row.decision === "allow"]).sort(([a], [b]) => (a < b ? -1 : 1))),
       };
     case "openai-require-approval":

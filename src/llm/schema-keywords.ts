@@ -64,3 +64,10 @@ export function withNull(type: Json): Json {
 export function enumWithNull(values: readonly Json[]): Json[] {
   return distinctValues([...values, null]);
 }
+
+/** The values of an enum that a list of type names admits; all of them where it admits none, for then the types are the mistake. */
+export function valuesOfTypes(values: readonly Json[], types: readonly string[]): Json[] {
+  if (types.length === 0) return [...values];
+  const kept = values.filter((value) => types.includes(typeOfValue(value)) || (typeof value === "number" && types.includes("number")));
+  return kept.length > 0 ? kept : [...values];
+}

@@ -1,5 +1,5 @@
 import { isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
-import { sharedType } from "./schema-keywords.ts";
+import { sharedType, valuesOfTypes } from "./schema-keywords.ts";
 import { ANNOTATIONS, requiredOf, sameJson, typeKeyword, typesOf, type Node } from "./schema-node.ts";
 
 /** The intersection of two nodes, and the keywords of the second (or of both) that one node cannot say; leaving those out only widens. */
@@ -85,10 +85,10 @@ function closeValues(out: Node, lost: string[]): void {
     if (out["enum"].some((value) => sameJson(value, out["const"]))) delete out["enum"];
     else lost.push("enum");
   }
-  if (out["type"] === undefined && Array.isArray(out["enum"])) {
-    const type = sharedType(out["enum"]);
-    if (type !== undefined) out["type"] = type;
-  }
+  if (!Array.isArray(out["enum"])) return;
+  out["enum"] = valuesOfTypes(out["enum"], typesOf(out));
+  const type = out["type"] === undefined ? sharedType(out["enum"]) : undefined;
+  if (type !== undefined) out["type"] = type;
 }
 
 /** A node with its `allOf` merged into it, at this level only; `follow` looks a definition up where a branch is a bare reference. */

@@ -1,5 +1,5 @@
 import { isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
-import { enumWithNull, hasRightForm, isDroppedKeyword, isNameList, repairedType, sharedType, withNull } from "./schema-keywords.ts";
+import { enumWithNull, hasRightForm, isDroppedKeyword, isNameList, repairedType, sharedType, valuesOfTypes, withNull } from "./schema-keywords.ts";
 import { LIST_KEYWORDS, Notes, SINGLE_KEYWORDS, allowsType, pointTo, propertiesOf, typesOf, type Node } from "./schema-node.ts";
 import { definitionGraph, dropEndlessRefs, pruneRequired } from "./schema-definitions.ts";
 import { createRefTable, type RefTable } from "./schema-refs.ts";
@@ -270,6 +270,11 @@ class Repair {
         node["type"] = type;
         this.notes.add("type.added", spot.pointer, null, type, values ? "annotated" : "narrowed");
       }
+    }
+    if (Array.isArray(node["enum"]) && node["type"] !== undefined && !spot.condition) {
+      const fitting = valuesOfTypes(node["enum"], typesOf(node));
+      if (fitting.length < node["enum"].length) this.notes.add("enum.other_type", pointTo(spot.pointer, "enum"), node["enum"], fitting, "annotated");
+      node["enum"] = fitting;
     }
     if (node["type"] !== undefined && !allowsType(node, "object")) {
       for (const keyword of ["properties", "required"]) {

@@ -110,7 +110,6 @@ function unite(base: Node, shapes: readonly Node[], notes: Notes): Node {
   const shared = shapes.map(requiredOf).reduce((left, right) => left.filter((key) => right.includes(key)));
   const required = [...new Set([...requiredOf(base), ...shared])];
   if (required.length > 0) out["required"] = required;
-  if (out["additionalProperties"] === undefined && shapes.every((shape) => shape["additionalProperties"] === false)) out["additionalProperties"] = false;
   return out;
 }
 

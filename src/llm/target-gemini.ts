@@ -113,7 +113,8 @@ class GeminiCompiler {
           break;
         }
         case "additionalProperties":
-          out[keyword] = value === false ? false : isBare(value) ? true : visit(value, keyword);
+          // Beside patternProperties the two are one map, made there.
+          if (node["patternProperties"] === undefined) out[keyword] = value === false ? false : isBare(value) ? true : visit(value, keyword);
           break;
         case "patternProperties":
           this.#patterns(node, out, pointer, facts, visit);
@@ -155,7 +156,10 @@ class GeminiCompiler {
     if (more !== undefined && more !== false && !isBare(more)) children.push(visit(more, "additionalProperties"));
     const closed = more === false;
     this.#notes.add("patternProperties.as_map", pointTo(pointer, "patternProperties"), node["patternProperties"], null, closed ? "widened" : "narrowed");
-    if (children.length === 0) return;
+    if (children.length === 0) {
+      if (closed) out["additionalProperties"] = false;
+      return;
+    }
     out["additionalProperties"] = children.some(isBare) ? true : children.length === 1 ? children[0]! : { anyOf: children };
   }
 
@@ -256,8 +260,8 @@ const SILENT: ReadonlySet<string> = new Set(["examples", "example", "deprecated"
 
 const LOST_WORDS: Readonly<Record<string, (value: Json) => string>> = {
   pattern: (value) => `matches ${String(value)}`,
-  minLength: (value) => `at least ${String(value)} characters`,
-  maxLength: (value) => `at most ${String(value)} characters`,
+  minLength: (value) => `minimum length ${String(value)}`,
+  maxLength: (value) => `maximum length ${String(value)}`,
   multipleOf: (value) => `a multiple of ${String(value)}`,
   uniqueItems: () => "no repeats",
   minProperties: (value) => `at least ${String(value)} members`,

@@ -3,7 +3,7 @@ import type { PreparedSchema } from "./prepare.ts";
 import { isPortablePattern } from "./safe-pattern.ts";
 import { refName } from "./schema-definitions.ts";
 import { withDefinitions } from "./schema-inline.ts";
-import { enumWithNull, sharedType, withNull } from "./schema-keywords.ts";
+import { enumWithNull, sharedType, valuesOfTypes, withNull } from "./schema-keywords.ts";
 import { intersect, isBare, mergeAllOf } from "./schema-merge.ts";
 import { ANNOTATIONS, Notes, branchesOf, distinctValues, inKeywordOrder, omit, pointTo, propertiesOf, requiredOf, sameJson, typeKeyword, typeOfValue, typesOf, type Node } from "./schema-node.ts";
 import { requiredChoice, tupleAsList, withoutFalse } from "./schema-shape.ts";
@@ -113,8 +113,7 @@ class StrictCompiler {
   #values(node: Node, pointer: string): Node {
     const types = typesOf(node);
     const all = "const" in node ? [node["const"]!] : (node["enum"] as Json[]);
-    const allowed = all.filter((value) => types.length === 0 || types.includes(typeOfValue(value)) || (typeof value === "number" && types.includes("number")));
-    const values = distinctValues(allowed.length > 0 ? allowed : all);
+    const values = distinctValues(valuesOfTypes(all, types));
     if (values.some((value) => typeof value === "object" && value !== null)) return this.#refuse(pointer, "an enum of objects or lists");
     this.#dropped(node, pointer, (key) => !HANDLED.has(key));
     const real = values.filter((value) => value !== null);

@@ -6,6 +6,8 @@ const require = createRequire(import.meta.url);
 const SCHEMAS: Readonly<Record<string, unknown>> = {
   "app.schema.json": require("../../schemas/app.schema.json"),
   "topology.schema.json": require("../../schemas/topology.schema.json"),
+  "policy.schema.json": require("../../schemas/policy.schema.json"),
+  "signals.schema.json": require("../../schemas/signals.schema.json"),
 };
 
 /** One leaf of a configuration value, with the class of change that its schema gives it. */

@@ -1,0 +1,93 @@
+import { parseDuration, parseRate } from "../base/durations.ts";
+import { compileGlob } from "../base/glob.ts";
+import { BUILT_IN_SIGNALS } from "./built-in.ts";
+import { compileMatcher } from "./matcher.ts";
+import { compileData, compileTemplate } from "./template.ts";
+/** Compiles all signal files into one set of rules. A rule with an error is left out; its findings have code `signal-rule`, a second rule of one id `duplicate-id`. */
+export function compileSignals(files) {
+    const diagnostics = [];
+    const user = [];
+    const seen = new Map();
+    for (const file of files) {
+        for (const [index, written] of (file.value.rules ?? []).entries()) {
+            const at = ["rules", index];
+            const idPlace = file.place([...at, "id"]);
+            const first = seen.get(written.id);
+            if (first) {
+                diagnostics.push({ code: "duplicate-id", severity: "error", message: `signal rule "${written.id}" is there twice`, place: idPlace, path: dotted([...at, "id"]), related: [{ place: first, message: "first here" }] });
+                continue;
+            }
+            seen.set(written.id, idPlace);
+            let broken = false;
+            const rule = compileRule(written, idPlace, (message, path, help) => {
+                broken = true;
+                diagnostics.push({ code: "signal-rule", severity: "error", message: `signal rule "${written.id}": ${message}`, place: file.place([...at, ...path]), path: dotted([...at, ...path]), ...(help ? { help: [help] } : {}) });
+            });
+            if (!broken)
+                user.push(rule);
+        }
+    }
+    return { rules: { user, builtIn: BUILT_IN_RULES }, diagnostics };
+}
+const BUILT_IN_RULES = (BUILT_IN_SIGNALS.rules ?? []).map((rule) => compileRule(rule, null, (message) => {
+    throw new Error(`built-in signal rule ${rule.id}: ${message}`);
+}));
+function compileRule(written, place, report) {
+    const { when } = written;
+    if ((written.emit === undefined) === (written.drop === undefined))
+        report("needs either emit or drop", []);
+    const params = [];
+    for (const [path, matcher] of Object.entries(when.params ?? {})) {
+        const compiled = compileMatcher(matcher);
+        if (compiled.ok)
+            params.push({ path: ["params", ...path.split(".")], matcher: compiled.matcher });
+        else
+            report(compiled.reason, ["when", "params", path]);
+    }
+    const atMost = written.at_most === undefined ? null : parseRate(written.at_most);
+    if (atMost === undefined)
+        report(`at_most "${written.at_most}" is not a rate`, ["at_most"], "write 10/min, 5/s or 100/h");
+    return {
+        id: written.id,
+        app: when.app === undefined ? null : compileGlob(when.app),
+        kind: when.kind ?? null,
+        method: when.method === undefined ? null : compileGlob(when.method),
+        params,
+        emit: written.emit === undefined ? null : compileEmit(written.emit, report),
+        otherwise: written.otherwise ?? false,
+        sample: written.sample ?? null,
+        atMost: atMost ?? null,
+        priority: written.priority ?? "normal",
+        place,
+    };
+}
+function compileEmit(emit, report) {
+    const template = (key) => {
+        const text = emit[key];
+        if (text === undefined)
+            return null;
+        const compiled = compileTemplate(text);
+        if (!compiled.ok)
+            report(compiled.reason, ["emit", key]);
+        return compiled.ok ? compiled.template : null;
+    };
+    const data = emit.data === undefined ? null : compileData(emit.data);
+    if (data && !data.ok)
+        report(data.reason, ["emit", "data"]);
+    const expiresInMs = emit.expires_in === undefined ? null : parseDuration(emit.expires_in);
+    if (expiresInMs === undefined)
+        report(`expires_in "${emit.expires_in}" is not a duration`, ["emit", "expires_in"], "write a number of seconds, or 250ms, 10s, 5m, 1h");
+    return {
+        type: template("type") ?? { parts: [{ kind: "text", text: "unknown" }] },
+        method: emit.method ?? null,
+        sessionId: template("session_id"),
+        summary: template("summary"),
+        data: data?.ok ? data.data : null,
+        expiresInMs: expiresInMs ?? null,
+        expireAt: template("expire_at"),
+        idempotencyKey: template("idempotency_key"),
+    };
+}
+function dotted(path) {
+    return path.join(".");
+}

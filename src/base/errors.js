@@ -1,0 +1,49 @@
+/** Every error code of the kit (contracts 6). docs/errors.md lists the same rows; a test holds them together. */
+export const ERROR_CODES = {
+    TOOL_NOT_FOUND: { retryable: false, sent: false, meaning: "No tool has this name." },
+    TOOL_QUARANTINED: { retryable: false, sent: false, meaning: "The tool is new or changed and waits for a person to accept it." },
+    INVALID_ARGUMENTS: { retryable: false, sent: false, meaning: "The arguments do not fit the tool's schema." },
+    POLICY_DENIED: { retryable: false, sent: false, meaning: "A policy rule or the risk table denies the call." },
+    APPROVAL_REQUIRED: { retryable: true, sent: false, meaning: "A person must approve the call first." },
+    APPROVAL_DENIED: { retryable: false, sent: false, meaning: "A person refused the call." },
+    APPROVAL_EXPIRED: { retryable: true, sent: false, meaning: "The approval was not answered or used in time." },
+    DATA_FLOW_DENIED: { retryable: false, sent: false, meaning: "The session has read a low-trust source and the call reaches a high-risk tool." },
+    RATE_LIMITED: { retryable: true, sent: false, meaning: "A limit of the policy is used up for now." },
+    APP_UNAVAILABLE: { retryable: true, sent: false, meaning: "The app is not running." },
+    APP_REMOVED: { retryable: false, sent: true, meaning: "The app was taken out of the configuration while the call ran." },
+    TIMEOUT: { retryable: true, sent: true, meaning: "The app did not answer in time; whether the call took effect is unknown." },
+    CANCELLED: { retryable: true, sent: true, meaning: "The caller gave the call up." },
+    PROTOCOL_ERROR: { retryable: false, sent: true, meaning: "The app broke the protocol or answered with a JSON-RPC error." },
+    RESULT_TOO_LARGE: { retryable: false, sent: true, meaning: "The result is over limits.result_bytes." },
+    RESULT_INVALID: { retryable: false, sent: true, meaning: "The result breaks the tool's outputSchema." },
+    TOOL_FAILED: { retryable: false, sent: true, meaning: "The tool says that it failed." },
+    RESOURCE_NOT_FOUND: { retryable: false, sent: false, meaning: "No app shows this resource." },
+    PROMPT_NOT_FOUND: { retryable: false, sent: false, meaning: "No app shows this prompt." },
+    INTERNAL: { retryable: false, sent: false, meaning: "A fault in the kit itself." },
+};
+/** An error with a code of the table. Its message holds no secrets and names what the user named. */
+export class KitError extends Error {
+    code;
+    details;
+    retryable;
+    /** Outcome to report; `unknown` when the call had been sent and its fate is not known. */
+    outcome;
+    constructor(code, message, options = {}) {
+        super(message, options.cause === undefined ? undefined : { cause: options.cause });
+        this.name = "KitError";
+        this.code = code;
+        this.details = options.details;
+        this.retryable = options.retryable ?? ERROR_CODES[code].retryable;
+        this.outcome = options.outcome ?? (code === "TIMEOUT" ? "unknown" : "failed");
+    }
+    /** The border shape of this error. */
+    toBody() {
+        return { ok: false, error_code: this.code, message: this.message, retryable: this.retryable, source: "kit", ...(this.details === undefined ? {} : { details: this.details }) };
+    }
+}
+/** The message of anything that was thrown. */
+export function messageOf(error) {
+    if (error instanceof Error)
+        return error.message;
+    return typeof error === "string" ? error : String(error);
+}

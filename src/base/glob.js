@@ -1,0 +1,44 @@
+/** Compiles a pattern. Never throws: every text is a legal pattern. */
+export function compileGlob(source) {
+    const pattern = [...source];
+    const first = pattern.findIndex((c) => c === "*" || c === "?");
+    const literal = first === -1;
+    const prefix = literal ? source : pattern.slice(0, first).join("");
+    return {
+        source,
+        prefix,
+        literal,
+        matches: literal ? (text) => text === source : source === "*" ? () => true : (text) => text.startsWith(prefix) && match(pattern, ASCII.test(text) ? text : [...text]),
+    };
+}
+/** Texts whose characters are their code units, so that they need not be taken apart first. */
+const ASCII = /^[\0-\x7f]*$/;
+function match(pattern, text) {
+    let p = 0;
+    let t = 0;
+    let star = -1;
+    let mark = 0;
+    while (t < text.length) {
+        const c = pattern[p];
+        if (c === "*") {
+            star = p;
+            mark = t;
+            p += 1;
+        }
+        else if (c !== undefined && (c === "?" || c === text[t])) {
+            p += 1;
+            t += 1;
+        }
+        else if (star !== -1) {
+            p = star + 1;
+            mark += 1;
+            t = mark;
+        }
+        else {
+            return false;
+        }
+    }
+    while (pattern[p] === "*")
+        p += 1;
+    return p === pattern.length;
+}

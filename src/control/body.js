@@ -1,0 +1,50 @@
+import { HttpError } from "./http-errors.ts";
+/** Largest body that is read. */
+export const MAX_BODY_BYTES = 4 * 1024 * 1024;
+/** Refuses, before a byte of the body is read, what can be refused by the headers alone. */
+export function checkBodyHeaders(req) {
+    const type = req.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
+    if (type !== "application/json")
+        throw new HttpError("UNSUPPORTED_MEDIA_TYPE", "the body must have Content-Type: application/json");
+    const encoding = req.headers["content-encoding"]?.toLowerCase();
+    if (encoding !== undefined && encoding !== "identity")
+        throw new HttpError("UNSUPPORTED_MEDIA_TYPE", "compressed bodies are not accepted");
+    if (Number(req.headers["content-length"] ?? 0) > MAX_BODY_BYTES)
+        throw tooLarge();
+}
+/** Reads and parses a JSON body of at most {@link MAX_BODY_BYTES}, whatever its head said. Throws an {@link HttpError}. */
+export async function readJsonBody(req) {
+    const text = (await readBytes(req)).toString("utf8");
+    try {
+        return JSON.parse(text);
+    }
+    catch (error) {
+        throw new HttpError("BAD_REQUEST", `the body is not JSON: ${error instanceof Error ? error.message : ""}`);
+    }
+}
+function readBytes(req) {
+    return new Promise((resolve, reject) => {
+        const chunks = [];
+        let size = 0;
+        req.on("data", (chunk) => {
+            size += chunk.length;
+            if (size > MAX_BODY_BYTES) {
+                req.removeAllListeners("data");
+                req.pause();
+                reject(tooLarge());
+                return;
+            }
+            chunks.push(chunk);
+        });
+        req.on("end", () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+        // A client that goes away gets no answer; the error only ends the wait.
+        req.on("error", () => reject(new HttpError("BAD_REQUEST", "the body did not arrive")));
+        req.on("close", () => {
+            if (!req.complete)
+                reject(new HttpError("BAD_REQUEST", "the body did not arrive"));
+        });
+    });
+}
+function tooLarge() {
+    return new HttpError("BODY_TOO_LARGE", `the body is over ${MAX_BODY_BYTES} bytes`);
+}

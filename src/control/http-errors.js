@@ -1,0 +1,59 @@
+/** Every error code of the HTTP door itself, beside those of the kit (docs/http-api.md lists the same rows; a test holds them together). */
+export const HTTP_ERRORS = {
+    BAD_REQUEST: { status: 400, meaning: "The request line, query or body cannot be read." },
+    UNAUTHORIZED: { status: 401, meaning: "No token, or one that nobody has." },
+    FORBIDDEN: { status: 403, meaning: "The Host or Origin is not allowed, or the route needs the operator token." },
+    NOT_FOUND: { status: 404, meaning: "No such route, app, session or approval." },
+    METHOD_NOT_ALLOWED: { status: 405, meaning: "The route exists for other methods, named in Allow." },
+    NOT_ACCEPTABLE: { status: 406, meaning: "The Accept header asks for a form that the route does not give." },
+    CONFLICT: { status: 409, meaning: "The thing is no longer in the state that the request needs." },
+    BODY_TOO_LARGE: { status: 413, meaning: "The body is over 4 MiB." },
+    UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: "The body is not plain application/json." },
+    OVERLOADED: { status: 503, meaning: "A bound of the door is reached for now." },
+};
+/** A refusal of the HTTP door. `close`: the connection ends with the answer, because the body was not read. */
+export class HttpError extends Error {
+    code;
+    status;
+    details;
+    headers;
+    constructor(code, message, options = {}) {
+        super(message);
+        this.name = "HttpError";
+        this.code = code;
+        this.status = HTTP_ERRORS[code].status;
+        this.details = options.details;
+        this.headers = options.headers ?? {};
+    }
+    /** The one error shape of all borders. */
+    toBody() {
+        return { ok: false, error_code: this.code, message: this.message, retryable: this.code === "OVERLOADED", source: "kit", ...(this.details === undefined ? {} : { details: this.details }) };
+    }
+}
+const KIT_STATUS = {
+    TOOL_NOT_FOUND: 404,
+    RESOURCE_NOT_FOUND: 404,
+    PROMPT_NOT_FOUND: 404,
+    INVALID_ARGUMENTS: 400,
+    TOOL_QUARANTINED: 403,
+    POLICY_DENIED: 403,
+    DATA_FLOW_DENIED: 403,
+    APPROVAL_DENIED: 403,
+    APPROVAL_REQUIRED: 403,
+    APPROVAL_EXPIRED: 409,
+    RATE_LIMITED: 429,
+    CANCELLED: 499,
+    PROTOCOL_ERROR: 502,
+    RESULT_INVALID: 502,
+    TOOL_FAILED: 502,
+    RESULT_TOO_LARGE: 502,
+    APP_UNAVAILABLE: 503,
+    APP_REMOVED: 503,
+    TIMEOUT: 504,
+};
+/** HTTP status for an error code of the kit; an app's own codes are 502. */
+export function statusOf(code) {
+    if (code === "INTERNAL")
+        return 500;
+    return Object.hasOwn(KIT_STATUS, code) ? (KIT_STATUS[code] ?? 500) : 502;
+}

@@ -1,0 +1,89 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { mkdir, open, readFile, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { messageOf } from "../base/errors.ts";
+import { compileSelection } from "../base/principal.ts";
+/** Names of the two callers that have no entry under `gateway.clients`. */
+export const CALLER = "caller";
+export const OPERATOR = "operator";
+const MIN_TOKEN = 16;
+/** Where a workspace keeps the tokens of its two roles. */
+export function tokenFiles(dataDir) {
+    return { caller: join(dataDir, "run", "caller.token"), operator: join(dataDir, "run", "operator.token") };
+}
+/**
+ * Reads the tokens of both roles and of the named clients, and makes the files that are missing (mode 0600, 32 random bytes).
+ * Throws an Error that names the file when one cannot be read or made, is too short, or is the same as another.
+ */
+export async function loadTokens(dataDir, clients) {
+    const warnings = [];
+    const files = tokenFiles(dataDir);
+    const wanted = [
+        { file: files.operator, principal: { role: "operator", client: OPERATOR, sees: compileSelection(null, []) } },
+        { file: files.caller, principal: { role: "caller", client: CALLER, sees: compileSelection(null, []) } },
+        ...clients.map((c) => ({ file: c.tokenFile, principal: { role: "caller", client: c.name, sees: compileSelection(c.include, c.exclude) } })),
+    ];
+    const entries = [];
+    for (const { file, principal } of wanted) {
+        const hash = sha256(await readOrMakeToken(file, warnings));
+        const twin = entries.find((e) => e.hash.equals(hash));
+        if (twin)
+            throw new Error(`${file} holds the same token as ${twin.file}; delete one of the files and a new token is made`);
+        entries.push({ hash, principal, file });
+    }
+    return {
+        warnings,
+        authenticate(header) {
+            const match = header === undefined ? null : /^Bearer +([^\s]+)$/i.exec(header);
+            if (!match)
+                return null;
+            const given = sha256(match[1]);
+            let found = null;
+            for (const entry of entries)
+                if (timingSafeEqual(entry.hash, given))
+                    found = entry.principal;
+            return found;
+        },
+    };
+}
+/** The token in a file, without white space around it. */
+export async function readToken(file) {
+    return (await readFile(file, "utf8")).trim();
+}
+async function readOrMakeToken(file, warnings) {
+    try {
+        await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+        await makeToken(file);
+        const token = await readToken(file);
+        if (token.length < MIN_TOKEN || /\s/.test(token))
+            throw new Error(`a token is one word of at least ${MIN_TOKEN} characters; delete the file and a new one is made`);
+        // Windows has no group and other bits; there the profile folder's own rights count.
+        if (process.platform !== "win32" && ((await stat(file)).mode & 0o077) !== 0)
+            warnings.push(`${file} can be read by others; run chmod 600 on it`);
+        return token;
+    }
+    catch (error) {
+        throw new Error(`token file ${file}: ${messageOf(error)}`, { cause: error });
+    }
+}
+/** Makes the file in one step, so that two hosts never write over each other's token; leaves an existing one alone. */
+async function makeToken(file) {
+    let handle;
+    try {
+        handle = await open(file, "wx", 0o600);
+    }
+    catch (error) {
+        if (error.code === "EEXIST")
+            return;
+        throw error;
+    }
+    try {
+        await handle.writeFile(`${randomBytes(32).toString("base64url")}\n`);
+    }
+    finally {
+        await handle.close();
+    }
+}
+function sha256(text) {
+    return createHash("sha256").update(text).digest();
+}

@@ -1,0 +1,107 @@
+/** Events of one session that are kept for a client that lost its stream; the oldest go first. */
+const MAX_EVENTS = 1000;
+const MAX_BYTES = 4 * 1024 * 1024;
+/** The events of one session, for resumption by `Last-Event-ID`. Nothing of another session can be reached through it. */
+export class EventLog {
+    #events = [];
+    #bytes = 0;
+    /** Keeps one event; it may push the oldest out. */
+    add(event) {
+        this.#events.push(event);
+        this.#bytes += event.text.length;
+        while (this.#events.length > 1 && (this.#events.length > MAX_EVENTS || this.#bytes > MAX_BYTES))
+            this.#bytes -= this.#events.shift().text.length;
+    }
+    /** The kept events of a stream after a sequence number, in order. */
+    after(stream, seq) {
+        return this.#events.filter((event) => event.stream === stream && event.seq > seq);
+    }
+}
+/** Bytes that may wait for a slow reader before its stream is cut (it can resume). */
+const MAX_WAITING = 4 * 1024 * 1024;
+/** One logical event stream of a session. It outlives the sockets that carry it. */
+export class EventStream {
+    id;
+    #log;
+    #seq = 0;
+    /** Last event that was written to a socket. */
+    #written = 0;
+    #socket = null;
+    #ended = false;
+    #onLost;
+    /** `onLost` is called each time the socket goes while the stream has not ended. */
+    constructor(id, log, onLost = () => undefined) {
+        this.id = id;
+        this.#log = log;
+        this.#onLost = onLost;
+    }
+    get attached() {
+        return this.#socket !== null;
+    }
+    get ended() {
+        return this.#ended;
+    }
+    /** Sends a message, or keeps it until a socket comes. */
+    send(message) {
+        this.#emit(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+    }
+    /** Sends an event without a message, whose id lets the client resume from the very beginning. */
+    prime(retryMs) {
+        this.#emit(`retry: ${retryMs}\ndata: \n\n`);
+    }
+    #emit(rest) {
+        if (this.#ended)
+            return;
+        this.#seq += 1;
+        const event = { stream: this.id, seq: this.#seq, text: `id: ${this.id}.${this.#seq}\n${rest}` };
+        this.#log.add(event);
+        this.#write(event);
+    }
+    #write(event) {
+        if (!this.#socket)
+            return;
+        this.#written = event.seq;
+        if (!this.#socket.write(event.text) && this.#socket.writableLength > MAX_WAITING)
+            this.#socket.destroy();
+    }
+    /** Carries the stream on a new answer, beginning after `lastSeq` (default: what was never written). A socket before it ends. */
+    attach(res, lastSeq = this.#written) {
+        this.#socket?.end();
+        this.#socket = res;
+        res.on("close", () => {
+            if (this.#socket !== res)
+                return;
+            this.#socket = null;
+            if (!this.#ended)
+                this.#onLost();
+        });
+        for (const event of this.#log.after(this.id, lastSeq))
+            this.#write(event);
+        if (this.#ended)
+            this.#finish();
+    }
+    /** A comment that keeps proxies from closing the connection. */
+    keepAlive() {
+        this.#socket?.write(": alive\n\n");
+    }
+    /** No more events; a client may still fetch what it missed. */
+    end() {
+        this.#ended = true;
+        this.#finish();
+    }
+    #finish() {
+        const socket = this.#socket;
+        this.#socket = null;
+        socket?.end();
+    }
+}
+/** Reads an event id that this server gave out: the stream's number and the event's. Null for anything else. */
+export function readEventId(id) {
+    const match = /^(\d{1,9})\.(\d{1,9})$/.exec(id);
+    return match ? { stream: Number(match[1]), seq: Number(match[2]) } : null;
+}
+/** The head of an event stream's answer. */
+export function startEventStream(res, headers) {
+    res.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "X-Accel-Buffering": "no", ...headers });
+    res.flushHeaders();
+}

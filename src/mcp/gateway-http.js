@@ -1,0 +1,190 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { EventLog, EventStream, readEventId, startEventStream } from "./gateway-events.ts";
+import { PostAnswer } from "./gateway-post.ts";
+import { INVALID_REQUEST, readMessage, REFUSED, rpcFault, RpcError } from "./gateway-rpc.ts";
+import { PROTOCOL_VERSIONS } from "./protocol-versions.ts";
+const KEEP_ALIVE_MS = 15000;
+/** Streams of a session that are remembered; the oldest ended ones go first. */
+const MAX_STREAMS = 300;
+/** Serves a gateway over Streamable HTTP (revision 2025-11-25 and before): sessions bound to their principal, resumable streams, JSON answers where nothing streams. */
+export function createGatewayHttp(options) {
+    const { gateway } = options;
+    const { maxSessions = 1000, maxSessionsPerClient = 200, idleMs = 30 * 60000, now = () => performance.now() } = options;
+    const sessions = new Map();
+    const posts = new Set();
+    let closed = false;
+    const isIdle = (entry) => entry.session.inFlight.size === 0 && !entry.main.attached;
+    const end = async (entry) => {
+        sessions.delete(entry.session.id);
+        for (const stream of entry.streams.values())
+            stream.end();
+        await gateway.end(entry.session);
+    };
+    const sweep = setInterval(() => {
+        for (const entry of sessions.values()) {
+            for (const stream of entry.streams.values())
+                stream.keepAlive();
+            if (isIdle(entry) && now() - entry.lastUsed > idleMs)
+                void end(entry);
+        }
+    }, KEEP_ALIVE_MS).unref();
+    /** Makes room for one more session: idle ones go, longest unused first. False when all are busy. */
+    const makeRoom = (client) => {
+        const mine = [...sessions.values()].filter((entry) => entry.session.principal.client === client);
+        const candidates = mine.length >= maxSessionsPerClient ? mine : sessions.size >= maxSessions ? [...sessions.values()] : null;
+        if (candidates === null)
+            return true;
+        const oldest = candidates.filter(isIdle).sort((a, b) => a.lastUsed - b.lastUsed)[0];
+        if (!oldest)
+            return false;
+        void end(oldest);
+        return true;
+    };
+    const initialize = (request, id, params) => {
+        const { res, principal } = request;
+        if (!makeRoom(principal.client))
+            return answer(res, 503, rpcFault(id, REFUSED, "too many sessions are open"), { "Retry-After": "30" });
+        const log = new EventLog();
+        const main = new EventStream(0, log);
+        try {
+            const { session, result } = gateway.open(params, principal, { send: (message) => (main.send(message), true) });
+            sessions.set(session.id, { session, log, main, streams: new Map([[0, main]]), nextStream: 1, lastUsed: now() });
+            answer(res, 200, { jsonrpc: "2.0", id, result }, { "Mcp-Session-Id": session.id });
+        }
+        catch (error) {
+            if (!(error instanceof RpcError))
+                throw error;
+            answer(res, 400, rpcFault(id, error.code, error.message, error.data));
+        }
+    };
+    /** The session of a request. Answers 400 or 404 itself and gives null when there is none for this principal. */
+    const sessionOf = ({ req, res, principal }, id) => {
+        const header = req.headers["mcp-session-id"];
+        if (typeof header !== "string")
+            return refuse(res, 400, id, "the Mcp-Session-Id header is missing; begin with initialize");
+        const entry = sessions.get(header);
+        const owner = entry?.session.principal;
+        // Another principal's session looks like none at all.
+        if (!entry || owner?.client !== principal.client || owner.role !== principal.role)
+            return refuse(res, 404, id, "there is no such session; begin with initialize");
+        entry.session.principal = principal;
+        entry.lastUsed = now();
+        const version = req.headers["mcp-protocol-version"];
+        if (version !== undefined && !PROTOCOL_VERSIONS.includes(String(version)))
+            return refuse(res, 400, id, `MCP-Protocol-Version ${String(version).slice(0, 40)} is not served; these are: ${PROTOCOL_VERSIONS.join(", ")}`);
+        return entry;
+    };
+    const post = async (request) => {
+        const { req, res, body } = request;
+        const accepts = accepted(req.headers.accept);
+        if (!accepts.json && !accepts.stream)
+            return answer(res, 406, rpcFault(null, REFUSED, "Accept must have application/json and text/event-stream"));
+        if (Array.isArray(body))
+            return answer(res, 400, rpcFault(null, INVALID_REQUEST, "batches are not part of this protocol"));
+        const message = readMessage(body);
+        if (message.kind === "invalid")
+            return answer(res, 400, rpcFault(message.id, INVALID_REQUEST, message.message));
+        if (message.kind === "request" && message.method === "initialize")
+            return initialize(request, message.id, message.params);
+        const entry = sessionOf(request, message.kind === "request" ? message.id : null);
+        if (!entry)
+            return;
+        const { session } = entry;
+        if (message.kind !== "request") {
+            await session.handle(body, session.outlet);
+            res.writeHead(202).end();
+            return;
+        }
+        const abort = new AbortController();
+        const out = new PostAnswer({
+            res,
+            log: entry.log,
+            streamId: entry.nextStream++,
+            accepts,
+            primes: session.protocolVersion >= "2025-11-25",
+            headers: { "Mcp-Session-Id": session.id },
+            onStream: (stream) => remember(entry, stream),
+            abort,
+        });
+        out.finish(await session.handle(body, out, abort));
+        entry.lastUsed = now();
+    };
+    const get = (request) => {
+        const { req, res, closing } = request;
+        if (!accepted(req.headers.accept).stream)
+            return answer(res, 406, rpcFault(null, REFUSED, "Accept must have text/event-stream"));
+        const entry = sessionOf(request, null);
+        if (!entry)
+            return;
+        const resumed = req.headers["last-event-id"];
+        const point = typeof resumed === "string" && resumed !== "" ? readEventId(resumed) : undefined;
+        const stream = point === undefined ? entry.main : point === null ? undefined : entry.streams.get(point.stream);
+        if (!stream)
+            return answer(res, 400, rpcFault(null, REFUSED, "this Last-Event-ID is not of this session, or no longer kept"));
+        startEventStream(res, { "Mcp-Session-Id": entry.session.id });
+        const onClosing = () => void res.end();
+        closing.addEventListener("abort", onClosing);
+        res.on("close", () => {
+            closing.removeEventListener("abort", onClosing);
+            entry.lastUsed = now();
+        });
+        stream.attach(res, point?.seq);
+    };
+    return {
+        get sessions() {
+            return sessions.size;
+        },
+        async handle(request) {
+            const { req, res } = request;
+            if (closed)
+                return answer(res, 503, rpcFault(null, REFUSED, "the host is stopping"), { Connection: "close" });
+            if (req.method === "POST") {
+                const running = post(request);
+                posts.add(running);
+                return running.finally(() => posts.delete(running));
+            }
+            if (req.method === "GET")
+                return get(request);
+            const entry = sessionOf(request, null);
+            if (!entry)
+                return;
+            await end(entry);
+            res.writeHead(204).end();
+        },
+        async close(graceMs = 5000) {
+            closed = true;
+            clearInterval(sweep);
+            for (const { main } of sessions.values())
+                main.end();
+            const running = Promise.allSettled([...posts]);
+            await Promise.race([running, sleep(graceMs, undefined, { ref: false })]);
+            await Promise.all([...sessions.values()].map(end));
+        },
+    };
+}
+function remember(entry, stream) {
+    entry.streams.set(stream.id, stream);
+    for (const [id, old] of entry.streams) {
+        if (entry.streams.size <= MAX_STREAMS)
+            return;
+        if (old.ended)
+            entry.streams.delete(id);
+    }
+}
+/** Which answers a client takes; no Accept header means all. */
+function accepted(header) {
+    if (header === undefined)
+        return { stream: true, json: true };
+    const types = header.split(",").map((part) => part.split(";")[0].trim().toLowerCase());
+    const takes = (type, group) => types.includes(type) || types.includes(group) || types.includes("*/*");
+    return { stream: takes("text/event-stream", "text/*"), json: takes("application/json", "application/*") };
+}
+function refuse(res, status, id, message) {
+    answer(res, status, rpcFault(id, REFUSED, message));
+    return null;
+}
+function answer(res, status, message, headers = {}) {
+    const text = JSON.stringify(message);
+    res.writeHead(status, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(text), "Cache-Control": "no-store", ...headers });
+    res.end(text);
+}

@@ -1,0 +1,63 @@
+import { isObject } from "../base/json.ts";
+export const PARSE_ERROR = -32700;
+export const INVALID_REQUEST = -32600;
+export const METHOD_NOT_FOUND = -32601;
+export const INVALID_PARAMS = -32602;
+export const INTERNAL_ERROR = -32603;
+export const RESOURCE_NOT_FOUND = -32002;
+/** A refusal of the kit outside tools/call; `data` is the one error shape. */
+export const REFUSED = -32000;
+/** An error that becomes a JSON-RPC error. */
+export class RpcError extends Error {
+    code;
+    data;
+    constructor(code, message, data) {
+        super(message);
+        this.name = "RpcError";
+        this.code = code;
+        this.data = data;
+    }
+}
+/** Tells a parsed value apart by hand: this runs for every message, and schema engines are dear when they refuse. */
+export function readMessage(value) {
+    if (Array.isArray(value))
+        return { kind: "invalid", id: null, message: "batches are not part of this protocol" };
+    if (!isObject(value) || value["jsonrpc"] !== "2.0")
+        return { kind: "invalid", id: null, message: 'a message is an object with "jsonrpc": "2.0"' };
+    const id = value["id"];
+    const method = value["method"];
+    if (typeof method === "string") {
+        const params = value["params"] ?? {};
+        if (!isObject(params))
+            return { kind: "invalid", id: isId(id) ? id : null, message: "params must be an object" };
+        if (id === undefined)
+            return { kind: "notification", method, params: params };
+        if (!isId(id))
+            return { kind: "invalid", id: null, message: "id must be a string or a number" };
+        return { kind: "request", id, method, params: params };
+    }
+    if (isId(id) && isObject(value["result"]))
+        return { kind: "response", id, result: value["result"], error: null };
+    if (isId(id) && isObject(value["error"]))
+        return { kind: "response", id, result: null, error: value["error"] };
+    return { kind: "invalid", id: isId(id) ? id : null, message: "neither a request, a notification nor a response" };
+}
+function isId(value) {
+    return typeof value === "string" || (typeof value === "number" && Number.isFinite(value));
+}
+/** A success response. */
+export function rpcResult(id, result) {
+    return { jsonrpc: "2.0", id, result };
+}
+/** An error response; `id` null when the request's own cannot be known. */
+export function rpcFault(id, code, message, data) {
+    return { jsonrpc: "2.0", id, error: { code, message, ...(data === undefined ? {} : { data }) } };
+}
+/** A notification. */
+export function rpcNotification(method, params = {}) {
+    return Object.keys(params).length === 0 ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params };
+}
+/** The kit's error shape as JSON. */
+export function bodyToJson(body) {
+    return { ...body };
+}

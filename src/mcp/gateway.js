@@ -1,0 +1,166 @@
+import { randomBytes } from "node:crypto";
+import { KitError } from "../base/errors.ts";
+import { canonicalJson, isObject } from "../base/json.ts";
+import { wantsLog } from "./gateway-log.ts";
+import { gatewayMethods, visibleTools } from "./gateway-methods.ts";
+import { namePrompts } from "./gateway-names.ts";
+import { refusal } from "./gateway-results.ts";
+import { INVALID_PARAMS, METHOD_NOT_FOUND, rpcNotification, RpcError } from "./gateway-rpc.ts";
+import { GatewaySession } from "./gateway-session.ts";
+import { PROTOCOL_VERSIONS } from "./protocol-versions.ts";
+/** Subscriptions of one session. */
+const MAX_SUBSCRIPTIONS = 1000;
+/** Makes the aggregate MCP server over a kit (contracts 2 `gateway`, 4, 6). */
+export function createGateway(options) {
+    const { kit, settings } = options;
+    const sessions = new Set();
+    const subscribers = new Map();
+    const shown = new Map();
+    let timer;
+    const subscribe = async (session, uri, call) => {
+        if (!kit.subscribeResource)
+            throw new RpcError(METHOD_NOT_FOUND, "subscriptions are not served here");
+        if (session.subscriptions.size >= MAX_SUBSCRIPTIONS)
+            throw new RpcError(INVALID_PARAMS, `more than ${MAX_SUBSCRIPTIONS} subscriptions in one session`);
+        const others = subscribers.get(uri) ?? new Set();
+        // Upstream there is one subscription, however many sessions share it.
+        if (others.size === 0) {
+            try {
+                await kit.subscribeResource(uri, call);
+            }
+            catch (error) {
+                throw error instanceof KitError ? refusal(error.toBody(), uri) : error;
+            }
+        }
+        others.add(session);
+        subscribers.set(uri, others);
+        session.subscriptions.add(uri);
+        if (session.closed)
+            await unsubscribe(session, uri);
+    };
+    const unsubscribe = async (session, uri) => {
+        session.subscriptions.delete(uri);
+        const set = subscribers.get(uri);
+        if (!set?.delete(session) || set.size > 0)
+            return;
+        subscribers.delete(uri);
+        await kit.unsubscribeResource?.(uri, { client: session.principal.client, session: session.id });
+    };
+    const methods = gatewayMethods({ kit, settings, subscribe, unsubscribe });
+    /** What a client sees, as texts that change when it does. */
+    const signatures = (session) => ({
+        tools: visibleTools(kit, settings(), session).map((t) => `${t.name} ${t.tool.pin}`).join("\n"),
+        prompts: canonicalJson(namePrompts(kit, session.principal.client, settings().naming).map((p) => p.definition)),
+        resources: canonicalJson([kit.listResources(session.principal.client), kit.listTemplates(session.principal.client)]),
+    });
+    const tellChanges = () => {
+        timer = undefined;
+        const now = new Map();
+        for (const session of sessions) {
+            const { client } = session.principal;
+            const next = now.get(client) ?? signatures(session);
+            now.set(client, next);
+            const last = shown.get(client);
+            for (const list of ["tools", "prompts", "resources"])
+                if (last && last[list] !== next[list])
+                    session.notify(`notifications/${list}/list_changed`);
+        }
+        for (const [client, next] of now)
+            shown.set(client, next);
+    };
+    const passNotification = (app, method, params, scope) => {
+        if (method !== "notifications/message")
+            return;
+        for (const { session, outlet } of receivers(sessions, app, scope))
+            if (wantsLog(params, session.logLevel))
+                outlet.send(rpcNotification(method, params));
+    };
+    const stops = [
+        kit.on("catalog", () => {
+            timer ??= setTimeout(tellChanges, options.debounceMs ?? 50);
+        }),
+        kit.on("resource", (_app, uri) => {
+            for (const session of subscribers.get(uri) ?? [])
+                session.notify("notifications/resources/updated", { uri });
+        }),
+        kit.on("notification", passNotification),
+    ];
+    const gateway = {
+        open(params, principal, outlet) {
+            const asked = params["protocolVersion"];
+            if (typeof asked !== "string")
+                throw new RpcError(INVALID_PARAMS, "protocolVersion must be a text");
+            const session = new GatewaySession({ id: randomBytes(24).toString("base64url"), principal, outlet, find: (method) => methods.get(method) });
+            session.protocolVersion = PROTOCOL_VERSIONS.includes(asked) ? asked : PROTOCOL_VERSIONS[0];
+            session.capabilities = isObject(params["capabilities"]) ? params["capabilities"] : {};
+            sessions.add(session);
+            if (!shown.has(principal.client))
+                shown.set(principal.client, signatures(session));
+            return { session, result: initializeResult(options, session) };
+        },
+        async end(session) {
+            if (!sessions.delete(session))
+                return;
+            session.close();
+            const { client } = session.principal;
+            if (![...sessions].some((other) => other.principal.client === client))
+                shown.delete(client);
+            await Promise.all([...session.subscriptions].map((uri) => unsubscribe(session, uri)));
+            const left = [...session.conversations].filter((name) => ![...sessions].some((other) => other.principal.client === client && other.conversations.has(name)));
+            await endConversations(kit, session, left);
+        },
+        async close() {
+            clearTimeout(timer);
+            for (const stop of stops)
+                stop();
+            await Promise.all([...sessions].map((session) => gateway.end(session)));
+        },
+    };
+    return gateway;
+}
+/**
+ * Who may see a log message of an app: the session that its connection serves; on a shared connection the one session that is using
+ * the app right now. With several at once nobody can tell whose it is, and then nobody gets it.
+ */
+function receivers(sessions, app, scope) {
+    const users = [];
+    for (const session of sessions) {
+        if (scope && (session.principal.client !== scope.client || !session.conversations.has(scope.session)))
+            continue;
+        const flight = lastFlight(session, app);
+        if (flight)
+            users.push({ session, outlet: flight.outlet });
+        else if (scope)
+            users.push({ session, outlet: session.outlet });
+    }
+    return scope || users.length === 1 ? users : [];
+}
+function lastFlight(session, app) {
+    return [...session.inFlight.values()].findLast((flight) => flight.app === app);
+}
+function initializeResult({ kit, info }, session) {
+    const instructions = (kit.instructions?.(session.principal.client) ?? []).map(({ app, text }) => `## ${app}\n${text}`).join("\n\n");
+    return {
+        protocolVersion: session.protocolVersion,
+        capabilities: {
+            tools: { listChanged: true },
+            resources: { listChanged: true, ...(kit.subscribeResource ? { subscribe: true } : {}) },
+            prompts: { listChanged: true },
+            logging: {},
+            ...(kit.complete ? { completions: {} } : {}),
+        },
+        serverInfo: { name: info.name, version: info.version },
+        ...(instructions === "" ? {} : { instructions }),
+    };
+}
+/**
+ * Refuses what still waits for a person in the session's own conversation, and lets the kit close what was theirs alone. Approvals
+ * of a conversation that the client named itself stay: it may come back to it in a new session.
+ */
+async function endConversations(kit, session, conversations) {
+    const { client } = session.principal;
+    const over = kit.listApprovals().filter((row) => row.client === client && row.session === session.id);
+    // One that is decided at this very moment stays as it was decided.
+    await Promise.allSettled(over.map((row) => kit.decideApproval(row.id, "deny", "gateway", "the MCP session ended")));
+    await Promise.allSettled(conversations.map((name) => kit.endSession?.(name, client)));
+}
