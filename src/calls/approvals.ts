@@ -221,7 +221,7 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
       return [...approvals.values()].filter((a) => all || a.state === "pending").sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
     },
     sweep() {
-      for (const id of [...approvals.keys()]) current(id);
+      for (const id of approvals.keys()) current(id);
     },
   };
   return queue;

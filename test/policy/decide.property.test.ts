@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Json } from "../../src/base/json.ts";
 import { decide } from "../../src/policy/decide.ts";
 import { compilePolicy } from "../../src/policy/rules.ts";
 import type { Action } from "../../src/policy/types.ts";
@@ -17,7 +18,7 @@ const matcher = fc.oneof(
   fc.record({ glob: pick("a*", "*/secret/*", "**/x", "*") }),
   fc.record({ max: fc.integer({ min: 0, max: 5 }) }),
   fc.record({ under: pick("/data", "docs") }),
-  fc.record({ equals: pick("a", 1, true) }),
+  fc.record({ equals: pick<Json>("a", 1, true) as fc.Arbitrary<never> }),
   fc.record({ present: fc.boolean() }),
 );
 const action = pick<Action>("allow", "ask", "deny");
@@ -28,7 +29,7 @@ const rule = (id: string): fc.Arbitrary<PolicyRuleConfig> =>
     .record({ apps: globs(APPS), tools: globs(TOOLS), action: maybe(action), risk: maybe(pick(...RISKS)), clients: globs(["bot", "web"]), audit: maybe(pick("summary", "full")), args: maybe(fc.dictionary(pick("x", "y.z"), matcher, { minKeys: 1, maxKeys: 2 })) })
     .map((r) => JSON.parse(JSON.stringify({ id, limits: { rate: "5/min" }, ...r })) as PolicyRuleConfig);
 const ruleList = fc.integer({ min: 0, max: 6 }).chain((n) => fc.tuple(...Array.from({ length: n }, (_, i) => rule(`r${i}`))));
-const value = fc.oneof(pick("a", "/data/x", "/data/../secret/k", "docs/./y", "％41", "ab"), fc.integer({ min: -1, max: 9 }), fc.boolean(), fc.constant(null), fc.array(pick("a", "/x", 3), { maxLength: 3 }));
+const value = fc.oneof(pick("a", "/data/x", "/data/../secret/k", "docs/./y", "％41", "ab"), fc.integer({ min: -1, max: 9 }), fc.boolean(), fc.constant(null), fc.array(pick<Json>("a", "/x", 3), { maxLength: 3 }));
 const args = fc.dictionary(pick("x", "y", "y.z"), fc.oneof(value, fc.record({ z: value })), { maxKeys: 3 }).map((a) => JSON.parse(JSON.stringify(a)));
 const subject = fc.record({ app: pick(...APPS), name: pick(...TOOLS), trust: pick("high", "medium", "low"), manifestRisk: pick(null, ...RISKS), readOnlyHint: fc.boolean(), destructiveHint: fc.boolean() }).map((s) => tool(s.app, s.name, s as never));
 const call = fc.record({ client: pick("bot", "web", "cli"), args });

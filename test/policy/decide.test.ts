@@ -3,6 +3,7 @@ import type { JsonObject } from "../../src/base/json.ts";
 import { decide, riskOf } from "../../src/policy/decide.ts";
 import { DEFAULT_POLICY, DENY_ALL, type PolicyRules } from "../../src/policy/rules.ts";
 import type { Subject } from "../../src/policy/types.ts";
+import type { PolicyRuleConfig } from "../../generated/policy.d.ts";
 import { policyOf, rulesOf, tool } from "./policy-of.ts";
 
 const call = (rules: PolicyRules, subject: Subject, args: JsonObject | null = {}, client = "bot", marked = false) => decide(rules, subject, { client, args }, marked);
@@ -54,8 +55,8 @@ describe("risk table", () => {
 });
 
 describe("rules", () => {
-  const deny = { id: "no-delete", apps: ["files"], tools: ["delete"], action: "deny" as const };
-  const allow = { id: "files", apps: ["files"], action: "allow" as const };
+  const deny: PolicyRuleConfig = { id: "no-delete", apps: ["files"], tools: ["delete"], action: "deny" };
+  const allow: PolicyRuleConfig = { id: "files", apps: ["files"], action: "allow" };
 
   it("deny beats allow whatever the order, and names rule, file and line", () => {
     for (const rules of [rulesOf(allow, deny), rulesOf(deny, allow), policyOf({ rules: [allow] }, { rules: [deny] }), policyOf({ rules: [deny] }, { rules: [allow] })]) {
@@ -86,7 +87,7 @@ describe("rules", () => {
   });
 
   it("a critical tool needs allow and risk: critical in the same rule", () => {
-    const critical = { id: "c", tools: ["exec"], risk: "critical" as const };
+    const critical: PolicyRuleConfig = { id: "c", tools: ["exec"], risk: "critical" };
     expect(action(rulesOf(critical), tool("sh", "exec"))).toBe("deny");
     const short = call(rulesOf(critical, { id: "all", apps: ["sh"], action: "allow" }), tool("sh", "exec"));
     expect(short.action).toBe("deny");

@@ -7,7 +7,7 @@ import { flowLines, flowReport } from "../../src/policy/flows.ts";
 import { readFixtures, runFixtures } from "../../src/policy/policy-test.ts";
 import { compilePolicy, DEFAULT_POLICY } from "../../src/policy/rules.ts";
 import { suggestPolicy, suggestRisk } from "../../src/policy/suggest.ts";
-import type { PolicyConfig } from "../../generated/policy.d.ts";
+import type { PolicyConfig, PolicyRuleConfig } from "../../generated/policy.d.ts";
 import { loaded, policyOf, rulesOf, tool } from "./policy-of.ts";
 
 const codes = (...files: PolicyConfig[]) => compilePolicy(files.map((f, i) => loaded(f, `p${i}.yaml`))).diagnostics.map((d) => `${d.severity} ${d.code}`);
@@ -80,7 +80,7 @@ describe("checkPolicy", () => {
   });
 
   it("a rule that a stricter one covers is shadowed; one with a narrower client is not", () => {
-    const deny = { id: "d", apps: ["cache"], action: "deny" as const };
+    const deny: PolicyRuleConfig = { id: "d", apps: ["cache"], action: "deny" };
     expect(check(rulesOf({ id: "a", apps: ["cache"], tools: ["read"], action: "allow" }, deny))).toMatchObject([{ code: "shadowed-rule", message: expect.stringContaining("rule d") }]);
     expect(check(rulesOf({ id: "a", tools: ["*"], action: "ask" }, deny))).toEqual([]);
     expect(check(rulesOf({ id: "a", apps: ["cache"], action: "allow" }, { ...deny, clients: ["bot"] }))).toEqual([]);
