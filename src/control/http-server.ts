@@ -4,13 +4,16 @@ import http, { type IncomingMessage, type RequestListener, type ServerResponse }
 import https from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
-import { KitError, messageOf } from "../base/errors.ts";
+import { messageOf } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
 import type { Principal } from "../base/principal.ts";
 import type { GatewayPlan, Logger } from "../kit-api.ts";
+import { answerBadRequest, endSocket, refuse, send, unauthorized } from "./answer.ts";
 import { checkBodyHeaders, readJsonBody } from "./body.ts";
 import { allowedHosts, hostAllowed, isLoopback, originAllowed, urlHost, type AllowedHosts } from "./host-guard.ts";
-import { HttpError, statusOf } from "./http-errors.ts";
-import { compileRoutes, type Reply, type RequestContext, type Route } from "./route.ts";
+import { HttpError } from "./http-errors.ts";
+import { Context } from "./request-context.ts";
+import { compileRoutes, type Route } from "./route.ts";
 import { CALLER, type TokenSet } from "./tokens.ts";
 
 /** The door of a host that has no `gateway` in its topology: any free port on loopback, tokens needed. */
@@ -79,17 +82,13 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     if (found === null) throw new HttpError("NOT_FOUND", `there is no route ${path}; GET /openapi.json lists them`);
     if (!("route" in found)) throw new HttpError("METHOD_NOT_ALLOWED", `${path} takes ${found.allow.join(", ")}`, { headers: { Allow: found.allow.join(", ") } });
     if (found.route.role === "operator" && principal.role !== "operator") throw new HttpError("FORBIDDEN", "this route needs the operator token (data/run/operator.token)");
-    const abort = new AbortController();
-    res.on("close", () => {
-      if (!res.writableFinished) abort.abort();
-    });
-    let body = null as RequestContext["body"];
+    let body: Json = null;
     if (found.route.body !== undefined) {
       checkBodyHeaders(req);
       if (req.headers.expect !== undefined) res.writeContinue();
       body = await readJsonBody(req);
     }
-    const reply = await found.route.handle({ req, res, params: found.params, query, body, principal, signal: abort.signal, closing: closing.signal });
+    const reply = await found.route.handle(new Context(req, res, found.params, query, body, principal, closing.signal));
     if (reply) send(res, reply, closing.signal.aborted);
   };
 
@@ -155,41 +154,6 @@ function splitTarget(target: string | undefined): { path: string; query: URLSear
   return mark === -1 ? { path: target, query: new URLSearchParams() } : { path: target.slice(0, mark), query: new URLSearchParams(target.slice(mark + 1)) };
 }
 
-function unauthorized(): HttpError {
-  return new HttpError("UNAUTHORIZED", "a token is needed: Authorization: Bearer <token>; data/run/caller.token and operator.token hold them", {
-    headers: { "WWW-Authenticate": 'Bearer realm="aurora-mcp"' },
-  });
-}
-
-/** Sends an answer with the headers that all answers have. */
-export function send(res: ServerResponse, reply: Reply, last = false): void {
-  const text = reply.text ?? (reply.json === undefined ? "" : JSON.stringify(reply.json));
-  const type = reply.type ?? (reply.json === undefined ? undefined : "application/json");
-  res.writeHead(reply.status ?? 200, {
-    ...(type === undefined ? {} : { "Content-Type": type }),
-    "Content-Length": Buffer.byteLength(text),
-    "Cache-Control": "no-store",
-    "X-Content-Type-Options": "nosniff",
-    ...(last ? { Connection: "close" } : {}),
-    ...reply.headers,
-  });
-  res.end(text);
-}
-
-function refuse(req: IncomingMessage, res: ServerResponse, error: unknown, log: Logger): void {
-  if (res.headersSent) {
-    res.destroy();
-    return;
-  }
-  const known = error instanceof HttpError ? { status: error.status, body: error.toBody(), headers: error.headers } : error instanceof KitError ? { status: statusOf(error.code), body: error.toBody(), headers: {} } : null;
-  if (!known) log.error({ method: req.method, err: messageOf(error) }, "a route failed");
-  const answer = known ?? { status: 500, body: new KitError("INTERNAL", "the host failed to answer; its log says why").toBody(), headers: {} };
-  // An unread body would have to be swallowed to keep the connection; it is cut off instead.
-  const unread = !req.complete;
-  send(res, { status: answer.status, json: answer.body, headers: answer.headers }, unread);
-  if (unread) res.on("finish", () => req.destroy());
-}
-
 function upgrade(req: IncomingMessage, socket: Duplex, head: Buffer, allowed: AllowedHosts, identify: (req: IncomingMessage) => Principal | null, take: HttpServerOptions["onUpgrade"]): void {
   socket.on("error", () => socket.destroy());
   try {
@@ -199,19 +163,8 @@ function upgrade(req: IncomingMessage, socket: Duplex, head: Buffer, allowed: Al
     if (!take) throw new HttpError("BAD_REQUEST", "upgrades are not served here");
     take(req, socket, head, principal);
   } catch (error) {
-    const status = error instanceof HttpError ? error.status : 500;
-    socket.end(`HTTP/1.1 ${status} ${http.STATUS_CODES[status] ?? ""}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    endSocket(socket, error instanceof HttpError ? error.status : 500);
   }
-}
-
-/** What Node could not read as a request; nothing of it reaches a route. */
-function answerBadRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const status = error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : error.code === "HPE_HEADER_OVERFLOW" ? 431 : 400;
-  socket.end(`HTTP/1.1 ${status} ${http.STATUS_CODES[status] ?? ""}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }
 
 /** Beyond loopback a token and TLS are needed, or the explicit word that a proxy does the TLS. */

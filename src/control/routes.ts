@@ -12,7 +12,7 @@ import { toolRoutes } from "./routes-tools.ts";
 
 /** The aggregate MCP server as the route table needs it; it writes the answers itself. */
 export interface McpEndpoint {
-  handle(context: Pick<RequestContext, "req" | "res" | "body" | "principal" | "signal" | "closing">): Promise<void> | void;
+  handle(context: Pick<RequestContext, "req" | "res" | "body" | "principal" | "closing">): Promise<void> | void;
 }
 
 export interface RouteOptions {

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import { mkdir, open, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageOf } from "../base/errors.ts";
@@ -38,12 +38,12 @@ export async function loadTokens(dataDir: string, clients: readonly Client[]): P
     { file: files.caller, principal: { role: "caller", client: CALLER, sees: compileSelection(null, []) } },
     ...clients.map((c) => ({ file: c.tokenFile, principal: { role: "caller" as const, client: c.name, sees: compileSelection(c.include, c.exclude) } })),
   ];
-  const entries: { hash: Buffer; principal: Principal; file: string }[] = [];
+  const entries: { digest: Buffer; principal: Principal; file: string }[] = [];
   for (const { file, principal } of wanted) {
-    const hash = sha256(await readOrMakeToken(file, warnings));
-    const twin = entries.find((e) => e.hash.equals(hash));
+    const digest = sha256(await readOrMakeToken(file, warnings));
+    const twin = entries.find((e) => e.digest.equals(digest));
     if (twin) throw new Error(`${file} holds the same token as ${twin.file}; delete one of the files and a new token is made`);
-    entries.push({ hash, principal, file });
+    entries.push({ digest, principal, file });
   }
   return {
     warnings,
@@ -52,7 +52,7 @@ export async function loadTokens(dataDir: string, clients: readonly Client[]): P
       if (!match) return null;
       const given = sha256(match[1]!);
       let found: Principal | null = null;
-      for (const entry of entries) if (timingSafeEqual(entry.hash, given)) found = entry.principal;
+      for (const entry of entries) if (timingSafeEqual(entry.digest, given)) found = entry.principal;
       return found;
     },
   };
@@ -94,5 +94,5 @@ async function makeToken(file: string): Promise<void> {
 }
 
 function sha256(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
+  return hash("sha256", text, "buffer");
 }

@@ -1,0 +1,58 @@
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { KitError, messageOf } from "../base/errors.ts";
+import type { Logger } from "../kit-api.ts";
+import { HttpError, statusOf } from "./http-errors.ts";
+import type { Reply } from "./route.ts";
+
+/** Sends an answer with the headers that all answers have. */
+export function send(res: ServerResponse, reply: Reply, last = false): void {
+  const text = reply.text ?? (reply.json === undefined ? "" : JSON.stringify(reply.json));
+  const type = reply.type ?? (reply.json === undefined ? undefined : "application/json");
+  res.writeHead(reply.status ?? 200, {
+    ...(type === undefined ? {} : { "Content-Type": type }),
+    "Content-Length": Buffer.byteLength(text),
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    ...(last ? { Connection: "close" } : {}),
+    ...reply.headers,
+  });
+  res.end(text);
+}
+
+/** Answers what a handler or a check threw, in the one error shape; faults of the host itself only go to the log. */
+export function refuse(req: IncomingMessage, res: ServerResponse, error: unknown, log: Logger): void {
+  if (res.headersSent) {
+    res.destroy();
+    return;
+  }
+  const known = error instanceof HttpError ? { status: error.status, body: error.toBody(), headers: error.headers } : error instanceof KitError ? { status: statusOf(error.code), body: error.toBody(), headers: {} } : null;
+  if (!known) log.error({ method: req.method, err: messageOf(error) }, "a route failed");
+  const answer = known ?? { status: 500, body: new KitError("INTERNAL", "the host failed to answer; its log says why").toBody(), headers: {} };
+  // An unread body would have to be swallowed to keep the connection; it is cut off instead.
+  const unread = !req.complete;
+  send(res, { status: answer.status, json: answer.body, headers: answer.headers }, unread);
+  if (unread) res.on("finish", () => req.destroy());
+}
+
+/** The refusal of a request without a good token. */
+export function unauthorized(): HttpError {
+  return new HttpError("UNAUTHORIZED", "a token is needed: Authorization: Bearer <token>; data/run/caller.token and operator.token hold them", {
+    headers: { "WWW-Authenticate": 'Bearer realm="aurora-mcp"' },
+  });
+}
+
+/** What Node could not read as a request; nothing of it reaches a route. */
+export function answerBadRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const status = error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : error.code === "HPE_HEADER_OVERFLOW" ? 431 : 400;
+  endSocket(socket, status);
+}
+
+/** Ends a bare socket (no answer object yet) with a status and nothing else. */
+export function endSocket(socket: Duplex, status: number): void {
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}
