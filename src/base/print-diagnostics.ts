@@ -124,7 +124,7 @@ function translate(at: number, rawLength: number, maskedLength: number, before: 
 
 /** Masks a line of YAML: known secrets, and what stands behind a name that says secret, which may never have been loaded. */
 function maskLine(line: string, mask: (text: string) => string): string {
-  const named = line.replaceAll(/([A-Za-z_][A-Za-z0-9_-]{0,80})(["']?[ \t]*:[ \t]+)("[^"]*"?|'[^']*'?|[^,}\s#"'[{|>&*!][^,}#]*)/g, (all: string, name: string, gap: string, value: string) =>
+  const named = line.replaceAll(/([A-Za-z_][A-Za-z0-9_-]{0,80})(["']?[ \t]*:[ \t]+)("[^"]*"?|'[^']*'?|(?:\$\{[^}]{0,200}\}|[^,}\s#"'[{|>&*!])(?:\$\{[^}]{0,200}\}|[^,}#])*)/g, (all: string, name: string, gap: string, value: string) =>
     isSecretName(name) && !isPlaceName(name) && !isHarmless(value) ? `${name}${gap}${MASK}` : all,
   );
   return mask(named);

@@ -2,13 +2,13 @@ import type { Diagnostic } from "../base/diagnostics.ts";
 import { errorAt, type DiagnosticCode, type DiagnosticParts } from "../base/diagnostic-codes.ts";
 import { MAX_TIMER_MS, parseDuration, parseRate, parseSize } from "../base/durations.ts";
 import { setOwn } from "../base/json.ts";
-import { escapeInvisible, truncate } from "../base/text.ts";
 import { interpolate, type VariableSource } from "./interpolate.ts";
+import { convertText, isPlainNumber, PLAIN_NUMBER, wantsNumber } from "./numbers.ts";
 import { formatPath, plainValue, type ListNode, type Locator, type MapNode, type ScalarNode, type Span, type TextNode } from "./nodes.ts";
 import { isSecretPath } from "./secrets.ts";
 import type { Shape, ShapeType } from "./shape.ts";
 import { allowedKeys, suggestKey, suggestValue, wordList } from "./suggest.ts";
-import { formatWords, kindWords, typeWords, unitWords } from "./value-words.ts";
+import { formatWords, kindWords, repairWords, shorten, typeWords, unitWords } from "./value-words.ts";
 import type { KeyPath, Origin } from "./types.ts";
 
 /** What a check gives. Parts of the value that are wrong are left out, so that what is there always fits its schema. */
@@ -69,7 +69,7 @@ class Checker {
 
   /** A value of the file in a message, unless it may be a secret. */
   #quoted(value: string): string {
-    return isSecretPath(this.#path) ? "the value" : `"${clean(value)}"`;
+    return isSecretPath(this.#path) ? "the value" : `"${shorten(value)}"`;
   }
 
   #map(node: MapNode, shape: Shape, named: Span): unknown {
@@ -113,7 +113,7 @@ class Checker {
       if (key.startsWith("x-")) return undefined;
       return this.#unknownKey(key, keySpan, shape, meant);
     }
-    if (!known && shape.keyPattern && !shape.keyPattern.regexp.test(key)) return this.#report("bad-format", keySpan, `"${clean(key)}" is not ${formatWords(shape.keyPattern.source)}`);
+    if (!known && shape.keyPattern && !shape.keyPattern.regexp.test(key)) return this.#report("bad-format", keySpan, `"${shorten(key)}" is not ${formatWords(shape.keyPattern.source)}`);
     const child = known ?? shape.additional!;
     if (this.#nullRemoves && node.kind === "scalar" && node.value === null) return child.title === "AppEntry" ? undefined : null;
     if (child.title === "AppEntry" && node.kind === "scalar" && node.value === null) return {};
@@ -126,7 +126,7 @@ class Checker {
     const near = suggestKey(key, shape, this.#maps.slice(0, -1));
     if (near?.key !== undefined) meant.add(near.key);
     const allowed = allowedKeys(shape);
-    return this.#report("unknown-key", span, `unknown key "${clean(key)}" ${where}`, { ...(near ? { label: near.label } : {}), help: [`allowed here: ${wordList(allowed)}`] });
+    return this.#report("unknown-key", span, `unknown key "${shorten(key)}" ${where}`, { ...(near ? { label: near.label } : {}), help: [`allowed here: ${wordList(allowed)}`] });
   }
 
   #list(node: ListNode, shape: Shape): unknown {
@@ -153,7 +153,7 @@ class Checker {
       if (result.replacements.length === 0) return this.#text(node, result.text, shape, "");
       this.origins.push({ path: [...this.#path], replacements: result.replacements });
       const source = `the value of ${result.replacements.map((r) => `\${${r.name}}`).join(" and ")}`;
-      const value = result.whole ? convert(result.text, shape) : result.text;
+      const value = result.whole ? convertText(result.text, shape) : result.text;
       return typeof value === "string" ? this.#text(node, value, shape, source) : this.#plain(node, value, shape, source);
     }
     if (node.value === null) return this.#null(node, shape);
@@ -211,14 +211,14 @@ class Checker {
 
   #ambiguous(node: ScalarNode, shape: Shape): typeof INVALID {
     const fault = PLAIN_NUMBER.test(node.text) ? "has more digits than a number keeps" : `is not a plain decimal number: another reader might take it for something else${Number.isFinite(node.value) ? ` than ${String(node.value)}` : ""}`;
-    const text = shape.types.length === 0 ? [`when a text is meant, put it in quotes: "${clean(node.text)}"`] : [];
-    return this.#report("ambiguous-number", node, `${this.#name()}: ${clean(node.text)} ${fault}`, { help: ["write it with decimal digits, at most 15, without leading zeros", ...text] });
+    const text = shape.types.length === 0 ? [`when a text is meant, put it in quotes: "${shorten(node.text)}"`] : [];
+    return this.#report("ambiguous-number", node, `${this.#name()}: ${shorten(node.text)} ${fault}`, { help: ["write it with decimal digits, at most 15, without leading zeros", ...text] });
   }
 
   #wrongType(node: TextNode, shape: Shape, source = ""): typeof INVALID {
     const secret = isSecretPath(this.#path);
     const found = source || (secret && node.kind === "scalar" ? "another kind of value" : kindWords(node));
-    const parts = source || secret ? {} : repair(node, shape);
+    const parts = source || secret ? {} : repairWords(node, shape);
     return this.#report("wrong-type", node.kind === "map" ? firstKey(node) : node, `${this.#name()} must be ${typeWords(shape)}, found ${found}`, parts);
   }
 
@@ -226,16 +226,11 @@ class Checker {
     const near = suggestValue(value, choices);
     const only = choices.length === 1 ? `must be ${String(choices[0])}` : "is not one of the words allowed";
     const same = near === String(value) ? `write it ${typeof value === "string" ? "without" : "with"} quotes` : `did you mean "${near ?? ""}"?`;
-    return this.#report("unknown-value", node, `${this.#name()}: ${source || (typeof value === "string" ? `"${clean(value)}"` : String(value))} ${only}`, {
+    return this.#report("unknown-value", node, `${this.#name()}: ${source || (typeof value === "string" ? `"${shorten(value)}"` : String(value))} ${only}`, {
       ...(near && !source ? { label: same } : {}),
       ...(choices.length > 1 ? { help: [`allowed: ${choices.join(", ")}`] } : {}),
     });
   }
-}
-
-/** Texts from the file in a message: one line, visible, not too long. */
-function clean(text: string): string {
-  return truncate(escapeInvisible(text), 80);
 }
 
 function lastNamed(path: KeyPath): number {
@@ -259,10 +254,6 @@ function allows(shape: Shape, type: ShapeType): boolean {
   return shape.types.includes(type);
 }
 
-function wantsNumber(shape: Shape): boolean {
-  return shape.types.length === 0 || shape.types.includes("number") || shape.types.includes("integer");
-}
-
 /** The branch that fits the kind of the value; else the one that the schema names as the best to report against. */
 function chooseBranch(node: TextNode, shape: Shape): Shape {
   const kind: ShapeType = node.kind === "map" ? "object" : node.kind === "list" ? "array" : (typeof node.value as ShapeType);
@@ -270,36 +261,4 @@ function chooseBranch(node: TextNode, shape: Shape): Shape {
   if (fitting) return fitting;
   // All branches' types together make the better message: "must be text or a list".
   return { ...shape, types: shape.anyOf.flatMap((branch) => branch.types), anyOf: [] };
-}
-
-/** Turns the text of a variable into a number or boolean where the schema wants one and takes no text. */
-function convert(text: string, shape: Shape): string | number | boolean {
-  const choices = shape.choices?.find((choice) => typeof choice !== "string" && String(choice) === text);
-  if (choices !== undefined) return choices;
-  if (shape.types.includes("string")) return text;
-  if ((shape.types.includes("number") || shape.types.includes("integer")) && PLAIN_NUMBER.test(text)) return Number(text);
-  if (shape.types.includes("boolean") && (text === "true" || text === "false")) return text === "true";
-  return text;
-}
-
-const PLAIN_NUMBER = /^[-+]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
-
-/** Whether every reader takes the number for the same, and none of its digits are lost. */
-function isPlainNumber(node: ScalarNode): boolean {
-  if (!PLAIN_NUMBER.test(node.text) || !Number.isFinite(node.value)) return false;
-  const digits = node.text.replace(/[eE].*$/, "").replaceAll(/[-+.]/g, "").replace(/^0+/, "");
-  return digits.length <= 15 || String(node.value) === node.text;
-}
-
-/** How to mend the commonest mix-ups of kinds. */
-function repair(node: TextNode, shape: Shape): DiagnosticParts {
-  if (node.kind === "scalar" && typeof node.value !== "string" && shape.types.includes("string")) return { label: `write it in quotes: "${clean(node.text)}"` };
-  if (node.kind === "scalar" && typeof node.value === "string") {
-    if (shape.types.includes("boolean") && /^(yes|no|on|off|y|n|true|false)$/i.test(node.value)) return { label: `write ${/^(yes|on|y|true)$/i.test(node.value) ? "true" : "false"}, without quotes` };
-    if (wantsNumber(shape) && PLAIN_NUMBER.test(node.value)) return { label: "write it without quotes" };
-    if (shape.types.includes("array") && !shape.types.includes("string")) return { label: `write a list: ["${clean(node.value)}"]` };
-  }
-  if (node.kind === "list" && shape.types.includes("object")) return { help: ["write key: value lines without a dash in front"] };
-  if (node.kind === "map" && shape.types.includes("array")) return { help: ["put a dash in front of each entry"] };
-  return {};
 }

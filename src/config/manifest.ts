@@ -1,14 +1,12 @@
 import { basename, dirname } from "node:path";
-import { errorAt } from "../base/diagnostic-codes.ts";
 import { isObject } from "../base/json.ts";
 import { nearest } from "../base/text.ts";
 import { checkFile, placeIn, type CheckedFile } from "./file-reader.ts";
 import { plainValue, type MapNode } from "./nodes.ts";
 import { parseYaml } from "./parse.ts";
 import { foldEnv } from "./merge.ts";
-import { resolveAppPaths } from "./paths.ts";
+import { resolveAppPaths, tildeFinding } from "./paths.ts";
 import { schemaShape } from "./shape.ts";
-import { TILDE_HELP } from "./tilde.ts";
 import type { LoadContext, SourceText } from "./types.ts";
 
 /** What a manifest is: an app's settings (paths absolute, env folded), a legacy app, or a file with errors. */
@@ -31,7 +29,7 @@ export function readManifest(source: SourceText, context: LoadContext): ReadMani
   const file = checkFile(source, schemaShape("app.schema.json"), context);
   const value = isObject(file.value) ? file.value : {};
   const { value: resolved, tildes } = resolveAppPaths(value, dirname(source.file));
-  const diagnostics = [...file.diagnostics, ...tildes.map((t) => errorAt("tilde-path", placeIn(file, t.path), `"${t.text}" starts with ~, which only a shell would expand`, { path: t.path.join("."), help: [TILDE_HELP] }))];
+  const diagnostics = [...file.diagnostics, ...tildes.map((tilde) => tildeFinding(tilde, placeIn(file, tilde.path)))];
   return { ...file, kind: diagnostics.length > 0 ? "broken" : "app", package: packageOf(value, source), settings: foldEnv(resolved), diagnostics };
 }
 

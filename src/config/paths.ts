@@ -1,11 +1,19 @@
 import { resolve } from "node:path";
+import { errorAt } from "../base/diagnostic-codes.ts";
+import type { Diagnostic, Place } from "../base/diagnostics.ts";
 import { isObject, setOwn } from "../base/json.ts";
+import { formatPath } from "./nodes.ts";
 import type { KeyPath } from "./types.ts";
 
 /** Where a path that starts with `~` stands. */
 export interface TildePath {
   readonly path: KeyPath;
   readonly text: string;
+}
+
+/** The finding for a path with `~`: the one rule is that it is never expanded and never taken as it stands. */
+export function tildeFinding(tilde: TildePath, place: Place): Diagnostic {
+  return errorAt("tilde-path", place, `"${tilde.text}" starts with ~, which only a shell would expand`, { path: formatPath(tilde.path), help: ["write ${HOME}/… instead"] });
 }
 
 /** A value with its relative paths made absolute, and the paths that cannot be. */

@@ -44,6 +44,8 @@ export function findSecrets(value: unknown, origins: readonly Origin[]): FoundSe
   }
   walk(value, [], (text, here) => {
     const origin = filled.size === 0 ? undefined : filled.get(here.join("\0"));
+    // A default in the expression stands in the file as much as any other text.
+    const written = !origin || origin.replacements.every((r) => r.fromDefault);
     const inUrl = urlSecrets(text);
     for (const part of inUrl) remember(part);
     const secret = isSecretPath(here);
@@ -57,11 +59,11 @@ export function findSecrets(value: unknown, origins: readonly Origin[]): FoundSe
       const word = /^(?:bearer|basic|token)\s+(\S+)$/i.exec(text)?.[1];
       if (word) remember(word);
       for (const replacement of origin?.replacements ?? []) remember(replacement.value);
-      if (!origin && text.length >= 4 && !ORDINARY.test(text)) literal.push(path);
+      if (written && text.length >= 4 && !ORDINARY.test(text)) literal.push(path);
     } else if (shaped) {
       remember(text);
       literal.push(path);
-    } else if (!origin) literal.push(path);
+    } else if (written) literal.push(path);
   });
   return { paths, values: [...values].filter((text) => text !== ""), literal };
 }

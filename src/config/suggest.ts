@@ -86,7 +86,6 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   data: ["data_dir"],
   match: ["when"],
   on: ["when"],
-  then: ["emit"],
   output: ["file", "exports"],
   path: ["file", "glob", "dir"],
 };

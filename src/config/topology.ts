@@ -1,14 +1,12 @@
 import { dirname, join } from "node:path";
 import type { TopologyConfig } from "../../generated/topology.d.ts";
 import { errorAt } from "../base/diagnostic-codes.ts";
-import { hasErrors, type Diagnostic } from "../base/diagnostics.ts";
+import type { Diagnostic } from "../base/diagnostics.ts";
 import { isObject } from "../base/json.ts";
 import { checkFile, placeIn, type CheckedFile } from "./file-reader.ts";
 import { foldEnv } from "./merge.ts";
-import { formatPath } from "./nodes.ts";
-import { resolveAppPaths, resolveTopologyPaths } from "./paths.ts";
+import { resolveAppPaths, resolveTopologyPaths, tildeFinding, type TildePath } from "./paths.ts";
 import { schemaShape } from "./shape.ts";
-import { TILDE_HELP } from "./tilde.ts";
 import { topologyRules } from "./topology-rules.ts";
 import type { KeyPath, LoadContext, Origin, SourceText } from "./types.ts";
 
@@ -37,7 +35,7 @@ export function readTopology(source: SourceText, context: LoadContext): ReadTopo
   const dir = dirname(source.file);
   const usable = isObject(file.value) ? file.value : {};
   const { value, tildes } = resolveTopologyPaths(usable, dir);
-  const found: { path: KeyPath; text: string }[] = [...tildes];
+  const found: TildePath[] = [...tildes];
   const entries = new Map<string, ReadEntry>();
   for (const [name, entry] of Object.entries(isObject(value["apps"]) ? value["apps"] : {})) {
     const resolved = resolveAppPaths(isObject(entry) ? entry : {}, dir);
@@ -46,10 +44,10 @@ export function readTopology(source: SourceText, context: LoadContext): ReadTopo
     const broken = [...file.wrong, ...found.map((t) => t.path)].some((path) => isIn(path, name));
     entries.set(name, { settings: foldEnv(resolved.value), origins, broken });
   }
-  const diagnostics: Diagnostic[] = [...file.diagnostics, ...found.map((t) => errorAt("tilde-path", placeIn(file, t.path), `"${t.text}" starts with ~, which only a shell would expand`, { path: formatPath(t.path), help: [TILDE_HELP] }))];
+  const diagnostics: Diagnostic[] = [...file.diagnostics, ...found.map((tilde) => tildeFinding(tilde, placeIn(file, tilde.path)))];
   const config = file.value === undefined ? null : withFolders(value as unknown as TopologyConfig, dir);
   if (config) diagnostics.push(...topologyRules(config, (path) => placeIn(file, path)));
-  return { ...file, diagnostics, config: hasErrors(diagnostics) && file.value === undefined ? null : config, entries };
+  return { ...file, diagnostics, config, entries };
 }
 
 function isIn(path: KeyPath, app: string): boolean {

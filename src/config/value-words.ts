@@ -1,6 +1,13 @@
+import type { DiagnosticParts } from "../base/diagnostic-codes.ts";
 import { escapeInvisible, truncate } from "../base/text.ts";
 import type { TextNode } from "./nodes.ts";
+import { PLAIN_NUMBER, wantsNumber } from "./numbers.ts";
 import type { Shape, ShapeType, Unit } from "./shape.ts";
+
+/** A text of the file as a message shows it: one line, visible, not too long. */
+export function shorten(text: string): string {
+  return truncate(escapeInvisible(text), 80);
+}
 
 const TYPE_WORDS: Readonly<Record<ShapeType, string>> = {
   object: "a map of keys",
@@ -25,7 +32,7 @@ export function kindWords(node: TextNode): string {
   if (node.kind === "map") return "a map of keys";
   if (node.kind === "list") return "a list";
   if (node.value === null) return "nothing";
-  if (typeof node.value === "string") return `the text "${truncate(escapeInvisible(node.value), 60)}"`;
+  if (typeof node.value === "string") return `the text "${shorten(node.value)}"`;
   return typeof node.value === "number" ? `the number ${node.text}` : node.text;
 }
 
@@ -51,4 +58,17 @@ const FORMATS: Readonly<Record<string, string>> = {
 /** What a pattern asks for, in plain words. */
 export function formatWords(pattern: string): string {
   return Object.hasOwn(FORMATS, pattern) ? FORMATS[pattern]! : `a text of the form ${pattern}`;
+}
+
+/** How to mend the commonest mix-ups of kinds, for the caret line or a help line. */
+export function repairWords(node: TextNode, shape: Shape): DiagnosticParts {
+  if (node.kind === "scalar" && typeof node.value !== "string" && shape.types.includes("string")) return { label: `write it in quotes: "${shorten(node.text)}"` };
+  if (node.kind === "scalar" && typeof node.value === "string") {
+    if (shape.types.includes("boolean") && /^(yes|no|on|off|y|n|true|false)$/i.test(node.value)) return { label: `write ${/^(yes|on|y|true)$/i.test(node.value) ? "true" : "false"}, without quotes` };
+    if (wantsNumber(shape) && PLAIN_NUMBER.test(node.value)) return { label: "write it without quotes" };
+    if (shape.types.includes("array") && !shape.types.includes("string")) return { label: `write a list: ["${shorten(node.value)}"]` };
+  }
+  if (node.kind === "list" && shape.types.includes("object")) return { help: ["write key: value lines without a dash in front"] };
+  if (node.kind === "map" && shape.types.includes("array")) return { help: ["put a dash in front of each entry"] };
+  return {};
 }

@@ -1,2 +1,0 @@
-/** How to mend a path with `~`: the one rule for it. */
-export const TILDE_HELP = "write ${HOME}/… instead";
