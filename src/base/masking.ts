@@ -59,10 +59,14 @@ function forms(secret: string): string[] {
   } catch {
     // A lone surrogate has no URL form.
   }
+  // A key of several lines is often printed line by line.
+  if (trimmed.includes("\n")) for (const line of trimmed.split(/\r?\n/)) if (line.length >= 12 && !line.startsWith("-----")) out.add(line.trim());
   const bytes = Buffer.from(trimmed, "utf8");
   const hex = bytes.toString("hex");
   out.add(hex);
   out.add(hex.toUpperCase());
+  out.add(hex.replace(/../g, "%$&"));
+  out.add(hex.toUpperCase().replace(/../g, "%$&"));
   for (const offset of [0, 1, 2]) {
     const core = base64Core(bytes, offset);
     // Shorter ones would turn up by chance.

@@ -8,8 +8,8 @@ import { truncate } from "../base/text.ts";
 
 /** Where audit lines go. One call at a time; a rejected append has left nothing behind. Implemented by `files/audit-file.ts`. */
 export interface AuditFile {
-  /** The last whole line that is there, over all rotated files; null in a new log. */
-  lastLine(): Promise<string | null>;
+  /** The last whole line that is there, over all rotated files (null in a new log), and the head that was kept apart. */
+  open(): Promise<{ readonly lastLine: string | null; readonly head: AuditHead | null }>;
   /** Adds whole lines; with `durable` they are on the disk afterwards. `head` names the last of them and is kept apart, so that a cut tail shows. */
   append(text: string, head: AuditHead, durable: boolean): Promise<void>;
   close(): Promise<void>;
@@ -46,7 +46,8 @@ const MAX_VALUE_CHARS = 4000;
 export async function openAudit(options: { readonly file: AuditFile; readonly clock: Clock; readonly masker: Masker; readonly arguments: "masked" | "shapes" }): Promise<Audit> {
   const { file, clock, masker } = options;
   let mode = options.arguments;
-  let head = headOf(await file.lastLine());
+  const found = await file.open();
+  let head = headOf(found.lastLine);
   let pending: { fields: JsonObject; durable: boolean; resolve: () => void; reject: (error: unknown) => void }[] = [];
   let running: Promise<void> | null = null;
 
@@ -73,7 +74,8 @@ export async function openAudit(options: { readonly file: AuditFile; readonly cl
     running = null;
   };
 
-  return {
+  const lost = (found.head?.seq ?? 0) - head.seq;
+  const audit: Audit = {
     append(event, durable) {
       const fields = safeFields({ at: new Date(clock.now()).toISOString(), ...event }, mode, masker);
       return new Promise((resolve, reject) => {
@@ -89,7 +91,13 @@ export async function openAudit(options: { readonly file: AuditFile; readonly cl
       await file.close();
     },
   };
+  // The head will move on now, so what it knew of the lost records has to stand in the log itself.
+  if (lost > 0) await audit.append({ event: LOST, records: lost, last_seq: found.head!.seq, last_hash: found.head!.hash }, true);
+  return audit;
 }
+
+/** The event that a log begins anew with when its end was gone: cut off by someone, or never on the disk when the power failed. */
+const LOST = "audit.records_lost";
 
 /** What `audit verify` found. `line` counts from 1 over all lines handed in. */
 export type AuditVerdict =
@@ -103,8 +111,8 @@ export type AuditVerdict =
 export function verifyAudit(lines: Iterable<string>, head: AuditHead | null = null): AuditVerdict {
   let last: AuditHead | null = null;
   let line = 0;
-  let first = 1;
   let sawHead = head === null;
+  const notes: string[] = [];
   for (const text of lines) {
     line += 1;
     const record = parse(text);
@@ -113,7 +121,7 @@ export function verifyAudit(lines: Iterable<string>, head: AuditHead | null = nu
     if (hash !== hashOf(record.fields, seq, prev)) return { ok: false, line, reason: "the record was changed: its hash does not fit its content" };
     if (jsonLine(withChain(record.fields, seq, prev, hash)) !== text) return { ok: false, line, reason: "the line was changed: it is not written as the log writes it" };
     if (last === null) {
-      first = seq;
+      if (seq > 1) notes.push(`the log begins with record ${seq}; older files are not here`);
       if (seq === 1 && prev !== GENESIS) return { ok: false, line, reason: "the first record does not begin a chain" };
     } else if (seq !== last.seq + 1 || prev !== last.hash) {
       return { ok: false, line, reason: `the record does not follow the one before it (number ${seq} after ${last.seq}): a line was taken out, put in or moved` };
@@ -122,10 +130,11 @@ export function verifyAudit(lines: Iterable<string>, head: AuditHead | null = nu
       if (hash !== head.hash) return { ok: false, line, reason: "the record is not the one whose hash was kept apart: the log was written anew" };
       sawHead = true;
     }
+    if (record.fields["event"] === LOST) notes.push(`before record ${seq}, ${String(record.fields["records"])} written earlier are gone`);
     last = { seq, hash };
   }
   if (!sawHead) return { ok: false, line: line + 1, reason: `the log ends with record ${last?.seq ?? 0}, but record ${head!.seq} was written: the end was cut off` };
-  return { ok: true, records: line, head: last, note: first > 1 ? `the log begins with record ${first}; older files are not here` : null };
+  return { ok: true, records: line, head: last, note: notes.length > 0 ? notes.join("; ") : null };
 }
 
 /** Masked, bounded and in JSON form: what of an event may stand in the log. */

@@ -42,20 +42,20 @@ class RotatedAuditFile implements AuditFile {
     this.#maxBytes = maxBytes;
   }
 
-  async lastLine(): Promise<string | null> {
+  async open(): Promise<{ lastLine: string | null; head: AuditHead | null }> {
     const head = readHead(await readOrEmpty(headFile(this.#file)));
     this.#lastSeq = head?.seq ?? 0;
     for (const one of [this.#file, ...(await rotatedFiles(this.#file)).reverse()]) {
       const text = await readOrEmpty(one);
       // A line without its newline was never promised: a crash cut it.
       const whole = text.slice(0, text.lastIndexOf("\n") + 1).trimEnd();
-      if (whole !== "") return whole.slice(whole.lastIndexOf("\n") + 1);
+      if (whole !== "") return { lastLine: whole.slice(whole.lastIndexOf("\n") + 1), head };
     }
-    return null;
+    return { lastLine: null, head };
   }
 
   async append(text: string, head: AuditHead, durable: boolean): Promise<void> {
-    const log = await this.#open();
+    const log = await this.#openLog();
     const bytes = Buffer.from(text, "utf8");
     try {
       await log.appendFile(bytes);
@@ -78,7 +78,7 @@ class RotatedAuditFile implements AuditFile {
     for (const handle of handles) await handle?.close().catch(() => {});
   }
 
-  async #open(): Promise<FileHandle> {
+  async #openLog(): Promise<FileHandle> {
     if (this.#log) return this.#log;
     const folder = path.dirname(this.#file);
     await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -24,18 +24,21 @@ export interface Spellings {
 
 /** Spellings of the texts seen last: one call is judged by many rules, and asking for the same text again is the rule. */
 const memo = new Map<string, Spellings>();
+let memoChars = 0;
 const MEMO_ENTRIES = 64;
-const MEMO_CHARS = 4096;
+const MEMO_CHARS = 1_000_000;
 
 /** Gives the {@link Spellings} of a text. A rule that refuses looks at each, a rule that allows must hold for all. */
 export function spellingsOf(text: string): Spellings {
   const known = memo.get(text);
   if (known) return known;
   const found = spell(text);
-  if (text.length <= MEMO_CHARS) {
-    if (memo.size >= MEMO_ENTRIES) memo.clear();
-    memo.set(text, found);
+  memoChars += text.length;
+  if (memo.size >= MEMO_ENTRIES || memoChars > MEMO_CHARS) {
+    memo.clear();
+    memoChars = text.length;
   }
+  memo.set(text, found);
   return found;
 }
 

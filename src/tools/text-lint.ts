@@ -105,7 +105,7 @@ export function lintText(text: string, context: LintContext = NO_CONTEXT): Omit<
   const readable = hidden.length > 0 ? withoutHidden(part, new Set(hidden.map((h) => h.char))).normalize("NFKC") : part.normalize("NFKC");
   for (const { pattern, what } of PHRASES) {
     const match = pattern.exec(readable);
-    if (match) {
+    if (match && !(match[1] !== undefined && context.own.has(match[1]))) {
       add("hidden-instruction", `${what}: "${escapeInvisible(truncate(match[0], 80))}"`);
       break;
     }

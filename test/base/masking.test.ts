@@ -16,6 +16,7 @@ describe("known secrets", () => {
     ["in a word", `x${SECRET}y`],
     ["hex", Buffer.from(SECRET).toString("hex")],
     ["upper hex", Buffer.from(SECRET).toString("hex").toUpperCase()],
+    ["each byte percent-encoded", Buffer.from(SECRET).toString("hex").replace(/../g, "%$&")],
     ["JSON in JSON", JSON.stringify({ a: JSON.stringify({ b: SECRET }) })],
   ])("%s", (_form, text) => {
     expect(masker.text(`before ${text} after`)).not.toMatch(/4f9a81|3466396138|tok-/i);
@@ -60,6 +61,12 @@ describe("known secrets", () => {
     const text = jsonLine(masker.value(errorFields(error)));
     expect(text).not.toContain("4f9a81");
     expect(JSON.parse(text)).toMatchObject({ name: "Error", message: "connect ***", cause: { name: "AggregateError", errors: [{ message: "***" }] } });
+  });
+
+  it("several lines, also when each is printed by itself", () => {
+    const key = `-----BEGIN THING-----\n${"AbCdEfGhIjKl01".repeat(3)}\n${"MnOpQrStUvWx23".repeat(3)}\n-----END THING-----\n`;
+    const lines = createMasker([key]);
+    for (const line of key.split("\n").slice(1, 3)) expect(lines.text(`stderr: ${line}`)).toBe("stderr: ***");
   });
 
   it("short ones are left alone, for they would mask ordinary words", () => {

@@ -16,8 +16,8 @@ function memoryFile() {
     durable: [] as boolean[],
     fail: null as Error | null,
     lines: () => file.text.split("\n").slice(0, -1),
-    async lastLine() {
-      return file.lines().at(-1) ?? null;
+    async open() {
+      return { lastLine: file.lines().at(-1) ?? null, head: file.head };
     },
     async append(text: string, head: AuditHead, durable: boolean) {
       await Promise.resolve();
@@ -174,6 +174,10 @@ describe("the audit file", () => {
     const text = await readFile(name, "utf8");
     await truncate(name, text.indexOf("\n", text.indexOf('"two"')) + 1);
     expect(await verify()).toMatchObject({ ok: false, reason: expect.stringContaining("cut off") });
+    const again = await open(openAuditFile(name, { maxBytes: 1e6 }));
+    await again.append({ event: "four" }, true);
+    await again.close();
+    expect(await verify()).toMatchObject({ ok: true, note: "before record 3, 1 written earlier are gone" });
   });
 
   it("a folder that cannot be written rejects the append", async () => {

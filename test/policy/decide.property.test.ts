@@ -114,9 +114,9 @@ describe("decide", () => {
     const context = { client: "bot", args: { path: "/data/x" } };
     for (const s of subjects) decide(rules, s, context, false);
     const start = performance.now();
-    for (let round = 0; round < 3; round += 1) for (const s of subjects) decide(rules, s, context, false);
+    for (const s of subjects) decide(rules, s, context, false);
     // The goal is 5 µs on a quiet machine, measured by the benchmark; here only a lost index should show.
-    const each = ((performance.now() - start) * 1000) / 30_000;
+    const each = ((performance.now() - start) * 1000) / subjects.length;
     expect(each).toBeLessThan(200);
   });
 });
