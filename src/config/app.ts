@@ -90,6 +90,7 @@ export function buildApp(parts: AppParts): BuiltApp {
     settings,
     secretPaths: [...origins.map((o) => o.path), ...found.paths],
     origins,
+    isWritten: (path) => layers.some(({ file, prefix }) => spellings(path).some((written) => isWritten(file, [...prefix, ...written]))),
     place,
   };
   diagnostics.push(...appRules(app, parts.dataDir));

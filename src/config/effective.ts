@@ -4,7 +4,7 @@ import type { Place } from "../base/diagnostics.ts";
 import { isSecretPath } from "./secrets.ts";
 import { schemaShape, type Shape } from "./shape.ts";
 import { yamlScalar } from "./yaml-text.ts";
-import type { AppConfig, Config, KeyPath, Origin } from "./types.ts";
+import type { AppConfig, Config, KeyPath } from "./types.ts";
 
 /** Where a value of the effective configuration comes from: a line of a file (with the variables in it), or a default. */
 export type ValueSource = { readonly kind: "file"; readonly file: string; readonly line: number; readonly variables: readonly string[] } | { readonly kind: "default" };
@@ -20,7 +20,7 @@ export interface EffectiveConfig {
 export function effectiveConfig(config: Config): EffectiveConfig {
   const writer = new EffectiveWriter(createMasker(config.secrets));
   const { apps: _entries, ...host } = config.topology.value;
-  const value = writer.write(host, schemaShape("topology.schema.json"), [], [], { place: config.topology.place, origins: config.topology.origins ?? [] }, new Set(["apps"]));
+  const value = writer.write(host, schemaShape("topology.schema.json"), [], [], config.topology, new Set(["apps"]));
   const apps: Record<string, unknown> = {};
   for (const app of config.apps) {
     if (app.kind === "parked") setOwn(apps, app.package, { state: app.state, reason: writer.masker.text(app.reason), declared_in: app.display });
@@ -29,10 +29,8 @@ export function effectiveConfig(config: Config): EffectiveConfig {
   return { value: { ...(value as Record<string, unknown>), apps }, sources: writer.sources };
 }
 
-interface Origins {
-  readonly place: AppConfig["place"];
-  readonly origins: readonly Origin[];
-}
+/** What knows where values come from: the topology, or an app. */
+type Origins = Pick<AppConfig, "place" | "origins" | "isWritten">;
 
 class EffectiveWriter {
   readonly sources = new Map<string, ValueSource>();
@@ -44,14 +42,14 @@ class EffectiveWriter {
 
   app(app: AppConfig): unknown {
     const other = app.settings.mcp?.transport === "http" ? ["command", "args", "cwd", "env", "entry", "inherit_env", "line_bytes"] : ["url", "headers", "auth", "tls", "allow_http"];
-    return this.write(app.settings, schemaShape("app.schema.json"), ["apps", app.package], [], app as Origins, new Set(["package", ...other.map((key) => `mcp.${key}`)]));
+    return this.write(app.settings, schemaShape("app.schema.json"), ["apps", app.package], [], app, new Set(["package", ...other.map((key) => `mcp.${key}`)]));
   }
 
   /** `shown` is the key path in the print-out, `path` the one in the file. Keys in `without` get no default. */
   write(value: unknown, shape: Shape, shown: KeyPath, path: KeyPath, from: Origins, without: ReadonlySet<string>): unknown {
     if (Array.isArray(value)) {
       const items = value.map((item, index) => this.write(item, branch(shape, item).items ?? branch(shape, item), [...shown, index], [...path, index], from, without));
-      if (items.length === 0) this.#note(shown, path, value, from);
+      if (items.length === 0) this.#note(shown, path, from);
       return items;
     }
     if (!isObject(value)) return this.#leaf(value, shown, path, from);
@@ -62,7 +60,9 @@ class EffectiveWriter {
       if (child) setOwn(out, key, this.write(item, child, [...shown, key], [...path, key], from, without));
     }
     for (const [key, child] of map.properties) {
-      if (child.fallback === undefined || Object.hasOwn(value, key) || without.has([...path, key].join("."))) continue;
+      if (Object.hasOwn(value, key) || without.has([...path, key].join("."))) continue;
+      if (isComplete(child)) setOwn(out, key, this.write({}, child, [...shown, key], [...path, key], from, without));
+      if (child.fallback === undefined) continue;
       setOwn(out, key, child.fallback);
       this.sources.set(dotted([...shown, key]), { kind: "default" });
     }
@@ -70,17 +70,23 @@ class EffectiveWriter {
   }
 
   #leaf(value: unknown, shown: KeyPath, path: KeyPath, from: Origins): unknown {
-    this.#note(shown, path, value, from);
+    this.#note(shown, path, from);
     if (isSecretPath(path) && value !== "") return MASK;
     return typeof value === "string" ? this.masker.text(value) : value;
   }
 
-  #note(shown: KeyPath, path: KeyPath, value: unknown, from: Origins): void {
+  #note(shown: KeyPath, path: KeyPath, from: Origins): void {
     const place: Place = from.place(path);
-    const origin = from.origins.find((o) => o.path.length === path.length && o.path.every((step, i) => step === path[i]));
+    const origin = from.origins?.find((o) => o.path.length === path.length && o.path.every((step, i) => step === path[i]));
     const variables = (origin?.replacements ?? []).map((r) => (r.fromDefault ? `${r.name} (unset, default)` : r.name));
-    this.sources.set(dotted(shown), value === undefined ? { kind: "default" } : { kind: "file", file: place.file, line: place.line, variables });
+    const filled = from.isWritten?.(path) === false;
+    this.sources.set(dotted(shown), filled ? { kind: "default" } : { kind: "file", file: place.file, line: place.line, variables });
   }
+}
+
+/** Whether a map that is not written still has all its values: every key has a default. */
+function isComplete(shape: Shape): boolean {
+  return shape.properties.size > 0 && [...shape.properties.values()].every((child) => child.fallback !== undefined);
 }
 
 function branch(shape: Shape, value: unknown): Shape {

@@ -6,7 +6,7 @@ import { nearest } from "../base/text.ts";
 import type { PolicyConfig } from "../../generated/policy.d.ts";
 import type { SignalsConfig } from "../../generated/signals.d.ts";
 import { buildAppOnce, literalSecret } from "./app.ts";
-import { checkFile, FileMemory, placeIn, toLoaded } from "./file-reader.ts";
+import { checkFile, FileMemory, isWritten, placeIn, toLoaded } from "./file-reader.ts";
 import { readManifest, type ReadManifest } from "./manifest.ts";
 import { formatPath } from "./nodes.ts";
 import { findSecrets } from "./secrets.ts";
@@ -59,7 +59,7 @@ function loadOnce(files: FileSet, context: LoadContext, memory: FileMemory): Loa
   const diagnostics = sortDiagnostics([...unit, ...apps.diagnostics]);
   const config: Config | null = topology.config && {
     root: files.root,
-    topology: { source: files.topology, value: topology.config, origins: topology.origins, place: (path, what) => placeIn(topology, path, what) },
+    topology: { source: files.topology, value: topology.config, origins: topology.origins, isWritten: (path) => isWritten(topology, path), place: (path, what) => placeIn(topology, path, what) },
     apps: apps.apps,
     policies: policies.map((file) => toLoaded<PolicyConfig>(file)).filter(isThere),
     signals: signals.map((file) => toLoaded<SignalsConfig>(file)).filter(isThere),

@@ -63,6 +63,8 @@ export interface Loaded<T> {
   readonly value: T;
   /** Which values came from variables; absent for files that are not interpolated. */
   readonly origins?: readonly Origin[];
+  /** Whether a key path is written in the file; what is not was filled in. */
+  readonly isWritten?: (path: KeyPath) => boolean;
   /** Where a key (or, with `"key"`, its name) stands; the nearest parent that exists when the path does not. */
   place(path: KeyPath, what?: "key" | "value"): Place;
 }
@@ -85,6 +87,8 @@ export interface AppConfig {
   readonly secretPaths: readonly KeyPath[];
   /** Which values came from variables. */
   readonly origins?: readonly Origin[];
+  /** Whether a key path is written in a file; what is not was filled in. */
+  readonly isWritten?: (path: KeyPath) => boolean;
   place(path: KeyPath, what?: "key" | "value"): Place;
 }
 

@@ -17,6 +17,9 @@ test("values are resolved, and defaults filled in", () => {
     data_dir: "/ws/data",
     pins: "first_use",
     gateway: { listen: "127.0.0.1:7801", naming: "short" },
+    defaults: { call_timeout: 30, drain_timeout: "30s" },
+    limits: { result_bytes: "32MiB", list_pages: 200 },
+    log: { level: "info", bodies: "never" },
     apps: {
       "im.polaris.qq": { call_timeout: "10s", enabled: true, mcp: { cwd: "/ws", entry: "/ws/apps/qq/mcp_server.py", handover: "overlap", env: { ONEBOT_URL: "http://127.0.0.1:3000", LIMIT: "10" } } },
       "org.example.search": { mcp: { url: "https://mcp.example.org/mcp", allow_http: false } },
@@ -35,6 +38,10 @@ test("every value says where it comes from", () => {
   expect(line("name")).toBe("name: aurora  # topology/topology.yaml:3");
   expect(line("listen")).toBe('  listen: "127.0.0.1:7801"  # topology/topology.yaml:27, ${PORT}');
   expect(line("pins")).toBe("pins: first_use  # default");
+  expect(line("data_dir")).toBe("data_dir: /ws/data  # topology/topology.yaml:4");
+  // Filled in, not written.
+  expect(line("cwd")).toBe("      cwd: /ws  # default");
+  expect(yaml).toContain("  dir: /ws/data/kernel/inbox/pending  # default\n");
   expect(line("ONEBOT_URL")).toContain("# topology/topology.yaml:9, ${ONEBOT_URL}");
   expect(line("QQ_TOKEN")).toContain("# apps/qq/manifest.yaml:9, ${file:token.txt}");
   const fallback = effectiveYaml(effectiveConfig(load({ ...VALID, env: { SEARCH_TOKEN: "abcdefgh", PORT: "1" } }).config!));
