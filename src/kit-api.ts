@@ -32,8 +32,6 @@ export interface CallOptions {
   readonly onServerRequest?: (request: ServerRequest) => Promise<JsonObject>;
   /** MCP capabilities of the calling client; a connection of its own (`isolation: session`) declares these upstream. */
   readonly clientCapabilities?: JsonObject;
-  /** Notifications of the server that belong to this call alone; only connections that serve one session can tell. */
-  readonly onNotification?: (method: string, params: JsonObject) => void;
   /** `_meta` members to pass on. */
   readonly meta?: JsonObject;
 }
@@ -107,7 +105,7 @@ export interface KitStatus {
   readonly exports: readonly { readonly format: string; readonly file: string; readonly tools: number }[];
   readonly config: { readonly state: "applied" | "rejected" | "partial" | "pending"; readonly errors: readonly DiagnosticJson[]; readonly host_changes: readonly string[] };
   readonly tools: { readonly exposed: number; readonly quarantined: number; readonly denied: number; readonly unavailable: number; readonly by_risk: Readonly<Record<Risk, number>> };
-  readonly policy: { readonly loaded: boolean; readonly rules: number };
+  readonly policy: { readonly loaded: boolean; readonly rules: number; readonly warnings: readonly DiagnosticJson[] };
   readonly approvals: { readonly pending: number };
 }
 

@@ -4,7 +4,7 @@ import type { Principal } from "../base/principal.ts";
 import { nearest } from "../base/text.ts";
 import type { CallOptions, GatewayPlan, Kit } from "../kit-api.ts";
 import type { Catalog } from "../tools/types.ts";
-import { LOG_LEVELS, wantsLog } from "./gateway-log.ts";
+import { LOG_LEVELS } from "./gateway-log.ts";
 import { namePrompts, nameTools, type NamedTool } from "./gateway-names.ts";
 import { pageOf } from "./gateway-pages.ts";
 import { readResult, refusal, toolResult, unknownMethod } from "./gateway-results.ts";
@@ -146,9 +146,6 @@ function optionsOf(session: GatewaySession, params: JsonObject, flight: InFlight
     session: name,
     signal: flight.abort.signal,
     clientCapabilities: session.capabilities,
-    onNotification: (method, notified) => {
-      if (method === "notifications/message" && wantsLog(notified, session.logLevel)) flight.outlet.send(rpcNotification(method, notified));
-    },
     ...(typeof approvalId === "string" ? { approvalId } : {}),
     ...(typeof token === "string" || typeof token === "number" ? { onProgress: (progress) => void flight.outlet.send(rpcNotification("notifications/progress", { progressToken: token, ...progress })) } : {}),
     ...(session.answersRequests ? { onServerRequest: (request) => session.ask(request, flight) } : {}),

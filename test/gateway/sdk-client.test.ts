@@ -17,7 +17,7 @@ const apps: FakeApp[] = [
       { name: "hang", run: (_args, options) => new Promise((_, reject) => options.signal!.addEventListener("abort", () => reject(new Error("aborted")))) },
       { name: "think", run: async (_args, options) => ({ content: [{ type: "text", text: JSON.stringify(await options.onServerRequest!({ method: "sampling/createMessage", params: { messages: [], maxTokens: 5 }, signal: options.signal! })) }] }) },
       { name: "form", run: async (_args, options) => ({ content: [{ type: "text", text: JSON.stringify(await options.onServerRequest!({ method: "elicitation/create", params: { message: "?", requestedSchema: { type: "object", properties: {} } }, signal: options.signal! })) }] }) },
-      { name: "chatty", run: (_args, options) => (options.onNotification?.("notifications/message", { level: "info", data: "working" }), { content: [] }) },
+      { name: "chatty", run: (_args, options) => (kit.emit("notification", "org.demo", "notifications/message", { level: "info", data: "working" }, { client: options.client!, session: options.session! }), { content: [] }) },
     ],
     resources: { "demo://a": "A" },
     prompts: [{ name: "hello" }],
