@@ -7,7 +7,7 @@ import type { ChangeSet } from "./plan/types.ts";
 import type { RuleRef } from "./policy/types.ts";
 import type { Progress, ServerRequest } from "./runtime/ports.ts";
 import type { AppState } from "./runtime/snapshot.ts";
-import type { Catalog, Risk, ToolState } from "./tools/types.ts";
+import type { Catalog, Risk, Tool, ToolState } from "./tools/types.ts";
 
 export type { GatewayPlan } from "./plan/types.ts";
 export type { Logger } from "./runtime/ports.ts";
@@ -243,6 +243,8 @@ export interface Kit {
   lockDiff(): LockEntry[];
   lockAccept(selection?: readonly string[]): Promise<LockEntry[]>;
   on<E extends keyof KitEvents>(event: E, handler: KitEvents[E]): () => void;
+  /** The tools that a client is shown: its selection, without what is quarantined or denied to it. Much cheaper than an export. */
+  visibleTools?(client: string): readonly Tool[];
   /** Argument completion of a prompt or resource template (MCP completion/complete); the gateway offers it when it is there. */
   complete?(ref: JsonObject, argument: { readonly name: string; readonly value: string }, context: JsonObject, options?: CallOptions): Promise<ReadResult>;
   /** Subscribes upstream for a gateway client; `resource` events follow. Throws a KitError when the policy or the app refuses. */

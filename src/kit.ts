@@ -120,6 +120,7 @@ class HostedKit implements Kit {
       exports: this.#exports.state(),
       config: this.#reloader.state(),
       pendingApprovals: parts.stores.approvals.list().length,
+      policyWarnings: parts.policyWarnings.list(),
     });
   }
 

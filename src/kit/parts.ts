@@ -21,6 +21,7 @@ import { openInboxes, type Inboxes } from "./inboxes.ts";
 import { createLintContext } from "./lint-context.ts";
 import { createPinBoard, type PinBoard } from "./pin-board.ts";
 import { keepResult } from "./result-store.ts";
+import { createPolicyWarnings, type PolicyWarnings } from "./policy-warnings.ts";
 import { createResourceWatch, type ResourceWatch } from "./resource-watch.ts";
 import { changeSignals, endSignal, hostSignal, notificationSignal, startedSignal } from "./runtime-signals.ts";
 import { openStores, type Stores } from "./stores.ts";
@@ -39,6 +40,7 @@ export interface Parts {
   readonly connector: Connector;
   readonly calls: CallDeps;
   readonly resources: ResourceWatch;
+  readonly policyWarnings: PolicyWarnings;
   appLog(app: string): AppLog;
 }
 
@@ -137,6 +139,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
       onSnapshot: (_snapshot, changed) => {
         if (!changed) return;
         options.onCatalog();
+        policyWarnings.look();
         events.emit("catalog", runtime.snapshot.catalog);
       },
       onAppChange: (view) => {
@@ -183,6 +186,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
       onServerRequest: (app, request) => hostRequests(app, request),
     },
   });
+  const policyWarnings = createPolicyWarnings(() => runtime.snapshot, log);
   const journal = createCallJournal({
     audit: stores.audit,
     emit: (signal) => ingest.emit(signal),
@@ -204,7 +208,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     clock,
     newId: stores.newId,
   };
-  return { stores, inboxes, ingest, pins, runtime, connector, calls, resources, appLog };
+  return { stores, inboxes, ingest, pins, runtime, connector, calls, resources, policyWarnings, appLog };
 }
 
 function recordOf(performed: Performed, by: OperationOptions): Parameters<KitEvents["call"]>[0] {

@@ -1,4 +1,4 @@
-import { diagnosticToJson, type Diagnostic } from "../base/diagnostics.ts";
+import { diagnosticToJson, type Diagnostic, type DiagnosticJson } from "../base/diagnostics.ts";
 import type { AppStatus, KitStatus } from "../kit-api.ts";
 import type { AppView, Snapshot } from "../runtime/snapshot.ts";
 import type { Inbox } from "../runtime/ports.ts";
@@ -22,6 +22,7 @@ export interface StatusParts {
   readonly exports: readonly ExportState[];
   readonly config: ConfigState;
   readonly pendingApprovals: number;
+  readonly policyWarnings: readonly DiagnosticJson[];
 }
 
 /** A print-out of the running graph (contracts 10, `status --json`). */
@@ -46,7 +47,7 @@ export function statusOf(snapshot: Snapshot, parts: StatusParts): KitStatus {
     exports: parts.exports,
     config: { state: parts.config.state, errors: parts.config.errors.map(diagnosticToJson), host_changes: parts.config.hostChanges },
     tools: { exposed: count.exposed, quarantined: count.quarantined, denied: count.denied, unavailable: count.unavailable, by_risk: byRisk },
-    policy: { loaded: policy.refusal === null, rules: policy.rules.length },
+    policy: { loaded: policy.refusal === null, rules: policy.rules.length, warnings: parts.policyWarnings },
     approvals: { pending: parts.pendingApprovals },
   };
 }

@@ -133,7 +133,7 @@ export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
       name: "test", revision, state: kit.state, pid: process.pid, started_at: "2026-01-01T00:00:00Z", topology: "/t/topology.yaml", apps: apps.map(appStatus), gateway: { url: null },
       inbox: { dir: null, written: 3, pending: 1, degraded: null, queued: 0, dropped: 0, duplicates: 0 }, exports: [], config: { state: "applied", errors: [], host_changes: [] },
       tools: { exposed: catalog.tools.filter((t) => t.state === "exposed").length, quarantined: 0, denied: 0, unavailable: 0, by_risk: { low: 0, medium: 0, high: 0, critical: 0 } },
-      policy: { loaded: true, rules: 0 }, approvals: { pending: [...approvals.values()].filter((a) => a.row.state === "pending").length },
+      policy: { loaded: true, rules: 0, warnings: [] }, approvals: { pending: [...approvals.values()].filter((a) => a.row.state === "pending").length },
     }),
     catalog: () => catalog,
     toolRows: (): ToolRow[] => catalog.tools.map((t) => ({ name: t.full, short_name: t.short, app: t.app, tool: t.tool, title: null, description: String(t.definition["description"] ?? ""), risk: t.risk, risk_source: t.riskSource, action: "allow", state: t.state, reason: null, tokens: 10 })),
