@@ -2,13 +2,14 @@ import type { AnyCommandSpec } from "./command.ts";
 import { approvalsCommands } from "./commands/approvals.ts";
 import { appsAddCommand, importCommand } from "./commands/apps-add.ts";
 import { appsCheckCommand } from "./commands/apps-check.ts";
+import { appsLoginCommands } from "./commands/apps-login.ts";
 import { appsNewCommand } from "./commands/apps-new.ts";
 import { appsCommands } from "./commands/apps.ts";
 import { auditVerifyCommand } from "./commands/audit.ts";
 import { callCommand } from "./commands/call.ts";
 import { configCommand } from "./commands/config.ts";
 import { doctorCommand } from "./commands/doctor.ts";
-import { eventsTailCommand } from "./commands/events.ts";
+import { eventsCommands } from "./commands/events.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { exportCommand } from "./commands/export.ts";
 import { initCommand } from "./commands/init.ts";
@@ -16,6 +17,7 @@ import { lintCommand, lockCommand } from "./commands/lock.ts";
 import { applyCommand, planCommand, reloadCommand } from "./commands/plan.ts";
 import { policyCommands } from "./commands/policy.ts";
 import { resourcesCommands } from "./commands/resources.ts";
+import { serveCommand } from "./commands/serve.ts";
 import { statusCommand } from "./commands/status.ts";
 import { toolsCommands } from "./commands/tools.ts";
 import { upCommand } from "./commands/up.ts";
@@ -35,6 +37,7 @@ export const commands: readonly AnyCommandSpec[] = [
   appsAddCommand,
   appsCheckCommand,
   appsNewCommand,
+  ...appsLoginCommands,
   ...toolsCommands,
   ...resourcesCommands,
   callCommand,
@@ -43,9 +46,10 @@ export const commands: readonly AnyCommandSpec[] = [
   lockCommand,
   lintCommand,
   ...approvalsCommands,
-  eventsTailCommand,
+  ...eventsCommands,
   ...policyCommands,
   auditVerifyCommand,
+  serveCommand,
   importCommand,
   doctorCommand,
 ];

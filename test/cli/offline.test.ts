@@ -9,7 +9,7 @@ import { builtCli, runCli, type CliResult } from "../support/built-cli.ts";
 let root: string;
 const run = (...args: string[]): Promise<CliResult> => runCli(args, { cwd: root });
 const json = async (...args: string[]): Promise<{ code: number | null; value: any }> => {
-  const { code, stdout, stderr } = await run(...args, "--json");
+  const { code, stdout, stderr } = await run("--json", ...args);
   try {
     return { code, value: JSON.parse(stdout) };
   } catch {

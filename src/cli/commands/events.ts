@@ -1,53 +1,53 @@
-import { InvalidArgumentError } from "commander";
+import { InvalidArgumentError, Option, type Command } from "commander";
+import { formatTimestamp } from "../../amp/timestamp.ts";
 import type { AmpEnvelope } from "../../amp/types.ts";
 import { parseDuration } from "../../base/durations.ts";
 import { escapeInvisible } from "../../base/text.ts";
+import { uuidV7Source } from "../../base/uuid.ts";
+import { replayEvents } from "../../files/replay-events.ts";
 import { eventFilter, tailInbox, type EventFilter } from "../../files/tail-inbox.ts";
 import { readCount } from "../arguments.ts";
 import { CliError } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
 import { withHost } from "../connect.ts";
-import type { Context } from "../context.ts";
+import type { Context, GlobalOptions } from "../context.ts";
 import { openRunnable } from "../open-workspace.ts";
+import { count } from "../table.ts";
 
-interface EventFlags {
+interface FilterFlags {
   readonly type?: string;
   readonly app?: string;
   readonly session?: string;
-  readonly count?: number;
-  readonly files?: boolean;
-  readonly follow?: boolean;
   readonly since?: number;
 }
 
-/** `events tail`: events as they go to the inbox, or as they lie there. */
-export const eventsTailCommand = defineCommand<EventFlags>({
+interface TailFlags extends FilterFlags {
+  readonly count?: number;
+  readonly files?: boolean;
+  readonly follow?: boolean;
+}
+
+interface ReplayFlags extends FilterFlags {
+  readonly from: "dead" | "done";
+}
+
+const tail = defineCommand<TailFlags>({
   usage: "events tail",
   summary: "Watch events on their way to the inbox, from now on; Ctrl-C ends it.",
   details: "With --files it shows what lies in the inbox folders instead, oldest first, and needs no running host; --follow goes on with new files.",
   examples: ["aurora-mcp events tail", "aurora-mcp events tail --type 'timer.*' --json", "aurora-mcp events tail --files --since 1h"],
   options: (command) =>
-    command
-      .option("--type <glob>", "only events of these types")
-      .option("--app <glob>", "only events of these apps")
-      .option("--session <id>", "only events of this session")
+    withFilter(command)
       .option("--count <number>", "end after so many events", (value) => readCount(value, "--count"))
       .option("--files", "what lies in the inbox, done and dead folders")
-      .option("--follow", "with --files: go on with new ones")
-      .option("--since <duration>", "with --files: only events of the last 10m, 2h …", (value) => {
-        const ms = parseDuration(value);
-        if (ms === undefined) throw new InvalidArgumentError("Write a duration such as 10m or 2h.");
-        return ms;
-      }),
+      .option("--follow", "with --files: go on with new ones"),
   run: async (context, options) => {
-    const filter: EventFilter = { app: options.app, type: options.type, session: options.session, sinceMs: options.since === undefined ? undefined : Date.now() - options.since };
+    const filter = filterOf(options);
     const enough = new AbortController();
     const show = printer(context, options.json === true, options.count, () => enough.abort());
     const signal = AbortSignal.any([context.signal, enough.signal]);
     if (options.files) {
-      const { plan } = await openRunnable(context, options);
-      if (plan.inbox.sink === "off") throw new CliError("inbox.sink is off in topology.yaml, so there are no event files");
-      return tailInbox(plan.inbox.dir, { filter, follow: options.follow === true, signal, onEnvelope: show });
+      return tailInbox(await inboxDir(context, options), { filter, follow: options.follow === true, signal, onEnvelope: show });
     }
     const wanted = eventFilter(filter);
     return withHost(context, options, "attach", (host) =>
@@ -62,8 +62,51 @@ export const eventsTailCommand = defineCommand<EventFlags>({
   },
 });
 
-function printer(context: Context, json: boolean, count: number | undefined, onEnough: () => void): (envelope: AmpEnvelope) => void {
-  let left = count ?? Infinity;
+const replay = defineCommand<ReplayFlags>({
+  usage: "events replay",
+  summary: "Put events of the dead or done folder back into the inbox.",
+  details: "From dead the file itself goes back. From done a copy with a new id and time goes, for readers drop an id that they have handled. Narrow it with the filters.",
+  examples: ["aurora-mcp events replay --from dead", "aurora-mcp events replay --from done --type 'message.*' --since 1h"],
+  options: (command) => withFilter(command).addOption(new Option("--from <folder>", "where from").choices(["dead", "done"]).makeOptionMandatory()),
+  run: async (context, options) => {
+    const dir = await inboxDir(context, options);
+    const nextId = uuidV7Source(() => Date.now());
+    const renew = (envelope: AmpEnvelope): AmpEnvelope => {
+      const now = Date.now();
+      const timestamp = formatTimestamp(now * 1000, -new Date(now).getTimezoneOffset());
+      return { ...envelope, header: { ...envelope.header, message_id: nextId(), timestamp } };
+    };
+    const put: AmpEnvelope[] = [];
+    await replayEvents(dir, { from: options.from, filter: filterOf(options), renew, onEnvelope: (envelope) => void put.push(envelope) });
+    if (options.json) context.json(put);
+    else context.out(put.length === 0 ? `no event in ${options.from} fits` : `${count(put.length, "event")} back in ${dir}`);
+  },
+});
+
+function withFilter(command: Command): Command {
+  return command
+    .option("--type <glob>", "only events of these types")
+    .option("--app <glob>", "only events of these apps")
+    .option("--session <id>", "only events of this session")
+    .option("--since <duration>", "only events of the last 10m, 2h …", (value) => {
+      const ms = parseDuration(value);
+      if (ms === undefined) throw new InvalidArgumentError("Write a duration such as 10m or 2h.");
+      return ms;
+    });
+}
+
+function filterOf({ app, type, session, since }: FilterFlags): EventFilter {
+  return { app, type, session, sinceMs: since === undefined ? undefined : Date.now() - since };
+}
+
+async function inboxDir(context: Context, options: GlobalOptions): Promise<string> {
+  const { plan } = await openRunnable(context, options);
+  if (plan.inbox.sink === "off") throw new CliError("inbox.sink is off in topology.yaml, so there are no event files");
+  return plan.inbox.dir;
+}
+
+function printer(context: Context, json: boolean, most: number | undefined, onEnough: () => void): (envelope: AmpEnvelope) => void {
+  let left = most ?? Infinity;
   return (envelope) => {
     if (left <= 0) return;
     const { header, payload } = envelope;
@@ -73,3 +116,6 @@ function printer(context: Context, json: boolean, count: number | undefined, onE
     if (left <= 0) onEnough();
   };
 }
+
+/** `events tail` and `events replay`. */
+export const eventsCommands = [tail, replay];

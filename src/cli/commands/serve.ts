@@ -1,0 +1,53 @@
+import { readFile } from "node:fs/promises";
+import { readToken, tokenFiles } from "../../control/tokens.ts";
+import { version } from "../../kit/version.ts";
+import type { RunnableWorkspace } from "../../workspace.ts";
+import { CliError } from "../cli-error.ts";
+import { defineCommand } from "../command.ts";
+import { attach } from "../connect.ts";
+import type { Context } from "../context.ts";
+import { openWorkspace, requireRunnable } from "../open-workspace.ts";
+
+/** `serve --stdio`: all apps as one MCP server on stdin and stdout. */
+export const serveCommand = defineCommand<{ stdio?: boolean }>({
+  usage: "serve",
+  summary: "Be one MCP server with all apps, on stdin and stdout, for Claude Desktop, Cursor, VS Code and others.",
+  details: "Attaches to the running host of the workspace, or starts one that ends with the client. stdout carries protocol messages only; logs go to stderr.",
+  examples: ["aurora-mcp serve --stdio --topology /path/to/topology/topology.yaml"],
+  options: (command) => command.option("--stdio", "speak MCP on stdin and stdout"),
+  run: async (context, options) => {
+    if (!options.stdio) throw new CliError("say how to serve: --stdio (a running host serves HTTP by itself, see gateway in topology.yaml)");
+    const workspace = await openWorkspace(context, options);
+    const running = await attach(workspace);
+    if (running !== null) {
+      running.close();
+      const { bridgeStdio } = await import("../../mcp/serve-bridge.ts");
+      const [token, certificate] = await Promise.all([readToken(tokenFiles(workspace.dataDir).caller), running.host.tls_cert === null ? null : readFile(running.host.tls_cert, "utf8")]);
+      return bridgeStdio({ url: `${running.host.url}/mcp`, token, certificate, input: process.stdin, output: process.stdout, signal: context.signal });
+    }
+    requireRunnable(context, workspace);
+    return serveAlone(context, workspace);
+  },
+});
+
+async function serveAlone(context: Context, workspace: RunnableWorkspace): Promise<void> {
+  const { plan, masker, topologyFile } = workspace;
+  const [{ createKit }, { createLogger }, { createGateway }, { serveStdio }, { LOCAL_DOOR }] = await Promise.all([
+    import("../../kit.ts"),
+    import("../../daemon.ts"),
+    import("../../mcp/gateway.ts"),
+    import("../../mcp/serve-stdio.ts"),
+    import("../../control/http-server.ts"),
+  ]);
+  const kit = createKit({ topology: topologyFile, env: context.env, log: createLogger({ level: plan.log.level, format: "text", masker }) });
+  const forget = context.onForce(() => void kit.close({ force: true }));
+  try {
+    await kit.start();
+    const gateway = createGateway({ kit, settings: () => plan.gateway ?? LOCAL_DOOR, info: { name: plan.name, version: version() } });
+    await serveStdio({ gateway, principal: { role: "caller", client: "caller", sees: () => true }, input: process.stdin, output: process.stdout, signal: context.signal });
+    await gateway.close();
+  } finally {
+    await kit.close();
+    forget();
+  }
+}
