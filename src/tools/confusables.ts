@@ -26,10 +26,23 @@ export function skeleton(name: string): string {
 }
 
 /** The one of `others` that a name could be mistaken for without being it, or undefined. Names that differ in case alone are not look-alikes. */
-export function confusableWith(name: string, others: Iterable<string>): string | undefined {
-  const shape = skeleton(name);
-  for (const other of others) {
-    if (other.toLowerCase() !== name.toLowerCase() && skeleton(other) === shape) return other;
+export function confusableWith(name: string, others: ReadonlySet<string>): string | undefined {
+  return shapesOf(others).get(skeleton(name))?.find((other) => other.toLowerCase() !== name.toLowerCase());
+}
+
+/** Names by skeleton, made once for a set: a server may show thousands of tools, and each is held against all others. */
+const shapes = new WeakMap<ReadonlySet<string>, ReadonlyMap<string, readonly string[]>>();
+
+function shapesOf(names: ReadonlySet<string>): ReadonlyMap<string, readonly string[]> {
+  const known = shapes.get(names);
+  if (known) return known;
+  const made = new Map<string, string[]>();
+  for (const name of names) {
+    const shape = skeleton(name);
+    const list = made.get(shape);
+    if (list) list.push(name);
+    else made.set(shape, [name]);
   }
-  return undefined;
+  shapes.set(names, made);
+  return made;
 }

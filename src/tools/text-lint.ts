@@ -30,7 +30,7 @@ export interface LintFinding {
   readonly message: string;
 }
 
-/** What the lint knows of the rest of the topology. */
+/** What the lint knows of the rest of the topology. Its sets must not change once they are in use. */
 export interface LintContext {
   readonly app: string;
   /** Tools of this very server, by any of their names. */
@@ -52,7 +52,7 @@ const MAX_NODES = 20_000;
 export function lintItem(item: Pick<PinItem, "kind" | "name" | "definition">, context: LintContext = NO_CONTEXT): LintFinding[] {
   const findings: LintFinding[] = [];
   if (item.kind === "tool") {
-    const like = confusableWith(item.name, [...context.otherTools, ...context.own]);
+    const like = confusableWith(item.name, context.otherTools) ?? confusableWith(item.name, context.own);
     if (like !== undefined) findings.push({ code: "confusable-name", path: "name", message: `the name ${item.name} can be mistaken for ${like}` });
   }
   let nodes = 0;

@@ -126,11 +126,11 @@ describe("harmless definitions", () => {
 
 describe("names", () => {
   it("look-alikes, but not mere differences of case", () => {
-    expect(confusableWith("de1ete", ["delete", "read"])).toBe("delete");
-    expect(confusableWith("rnove", ["move"])).toBe("move");
-    expect(confusableWith("Iist", ["list"])).toBe("list");
-    expect(confusableWith("List", ["list"])).toBeUndefined();
-    expect(confusableWith("delete", ["delete"])).toBeUndefined();
+    expect(confusableWith("de1ete", new Set(["delete", "read"]))).toBe("delete");
+    expect(confusableWith("rnove", new Set(["move"]))).toBe("move");
+    expect(confusableWith("Iist", new Set(["list"]))).toBe("list");
+    expect(confusableWith("List", new Set(["list"]))).toBeUndefined();
+    expect(confusableWith("delete", new Set(["delete"]))).toBeUndefined();
     expect(mixedScriptWord("раypal")).toBe("раypal");
     expect(mixedScriptWord("слово word")).toBeNull();
   });
