@@ -8,6 +8,7 @@ export type CountTokens = (text: string) => number;
  * OpenAI's and Anthropic's tokenizers make of English JSON, and somewhat over for Chinese; it is an estimate, not a count.
  */
 export function estimateTokens(text: string): number {
+  if (Buffer.byteLength(text) === text.length) return Math.ceil(text.length / 4);
   let ascii = 0;
   let other = 0;
   for (let i = 0; i < text.length; i += 1) {
@@ -17,11 +18,6 @@ export function estimateTokens(text: string): number {
     else if (code < 0xdc00 || code > 0xdfff) other += 1;
   }
   return Math.ceil(ascii / 4 + other);
-}
-
-/** Tokens that one exported tool takes in every request that carries it. */
-export function toolTokens(exported: Json, countTokens: CountTokens = estimateTokens): number {
-  return countTokens(typeof exported === "string" ? exported : JSON.stringify(exported));
 }
 
 /** A part of an exported tool and what it costs. */

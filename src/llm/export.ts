@@ -1,6 +1,6 @@
 import { isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
 import { shortNames, MAX_SHORT_NAME } from "../tools/names.ts";
-import { toolTokens, type CountTokens } from "./cost.ts";
+import { estimateTokens, type CountTokens } from "./cost.ts";
 import { OPENAI_MAX_DESCRIPTION, toolDescription } from "./description.ts";
 import { prepareSchema, type PreparedSchema } from "./prepare.ts";
 import { Notes } from "./schema-node.ts";
@@ -64,8 +64,8 @@ export function exportTools(tools: readonly ExportTool[], target: ExportFormat, 
 
   const usable: ExportTool[] = [];
   for (const tool of all) {
-    const prepared = prepareSchema(tool.inputSchema, options);
-    if (prepared.kind === "schema" || target === "mcp") usable.push(tool);
+    const prepared = target === "mcp" ? undefined : prepareSchema(tool.inputSchema, options);
+    if (prepared?.kind !== "excluded") usable.push(tool);
     else leftOut.push({ full: tool.full, reason: `${prepared.code}: ${prepared.reason}` });
   }
   const limit = options.maxTools ?? (target.startsWith("openai") ? OPENAI_MAX_TOOLS : Number.POSITIVE_INFINITY);
@@ -80,15 +80,17 @@ export function exportTools(tools: readonly ExportTool[], target: ExportFormat, 
   const names = new Map<string, string>();
   const report: ToolReport[] = [];
   const exported: Json[] = [];
+  const texts: string[] = [];
   for (const { tool, name } of rows) {
     const one = exportTool(tool, name, target, options);
     names.set(name, tool.full);
     exported.push(one.json);
+    texts.push(one.text);
     report.push(one.report);
   }
   const tokens = report.reduce((sum, row) => sum + row.tokens, 0);
   if (options.budgetTokens !== undefined && tokens > options.budgetTokens) warnings.push(`the ${target} export costs about ${tokens} tokens a request, over the budget of ${options.budgetTokens}; the dearest: ${dearest(report)}`);
-  return { format: target, tools: exported, text: fileText(exported, target), names, report, leftOut: leftOut.sort((a, b) => (a.full < b.full ? -1 : 1)), warnings, tokens };
+  return { format: target, tools: exported, text: fileText(texts, target), names, report, leftOut: leftOut.sort((a, b) => (a.full < b.full ? -1 : 1)), warnings, tokens };
 }
 
 function dearest(report: readonly ToolReport[]): string {
@@ -96,46 +98,54 @@ function dearest(report: readonly ToolReport[]): string {
 }
 
 /** One tool a line: a changed tool is one changed line in a review. */
-function fileText(exported: readonly Json[], target: ExportFormat): string {
-  if (target === "text") return exported.map((text) => `${String(text)}\n`).join("\n");
-  return exported.length === 0 ? "[]\n" : `[\n${exported.map((tool) => JSON.stringify(tool)).join(",\n")}\n]\n`;
+function fileText(texts: readonly string[], target: ExportFormat): string {
+  if (target === "text") return texts.map((text) => `${text}\n`).join("\n");
+  return texts.length === 0 ? "[]\n" : `[\n${texts.join(",\n")}\n]\n`;
+}
+
+/** One exported tool, its JSON text (its own text for `text`), and its report. */
+export interface ExportedTool {
+  readonly json: Json;
+  readonly text: string;
+  readonly report: ToolReport;
 }
 
 /** Exports one tool under a given name; the tool's schema must be usable unless the target is `mcp`. */
-export function exportTool(tool: ExportTool, name: string, target: ExportFormat, options: ExportOptions = {}): { readonly json: Json; readonly report: ToolReport } {
+export function exportTool(tool: ExportTool, name: string, target: ExportFormat, options: ExportOptions = {}): ExportedTool {
   const notes = new Notes();
-  const prepared = prepareSchema(tool.inputSchema, options);
-  const own = [tool.description, tool.title].find((text) => typeof text === "string" && text.trim() !== "") ?? `${tool.name} of ${tool.appTitle || tool.app || "this host"}.`;
   if (name !== tool.name) notes.add("name.mapped", "/name", tool.name, name, "renamed");
-  const done = (json: Json, strict = false, fallback: readonly string[] = []): { json: Json; report: ToolReport } => ({
-    json,
-    report: { full: tool.full, name, strict, fallback, relaxations: [...(prepared.kind === "schema" && target !== "mcp" ? prepared.relaxations : []), ...notes.list], tokens: toolTokens(json, options.countTokens) },
-  });
+  const done = (json: Json, strict = false, fallback: readonly string[] = [], before: readonly Relaxation[] = []): ExportedTool => {
+    const text = typeof json === "string" ? json : JSON.stringify(json);
+    return { json, text, report: { full: tool.full, name, strict, fallback, relaxations: [...before, ...notes.list], tokens: (options.countTokens ?? estimateTokens)(text) } };
+  };
   if (target === "mcp") return done(mcpTool(tool, name));
+  const prepared = prepareSchema(tool.inputSchema, options);
   if (prepared.kind === "excluded") throw new Error(`${tool.full} cannot be exported: ${prepared.reason}`);
 
+  const own = [tool.description, tool.title].find((text) => typeof text === "string" && text.trim() !== "") ?? `${tool.name} of ${tool.appTitle || tool.app || "this host"}.`;
+  const finish = (json: Json, strict?: boolean, fallback?: readonly string[]): ExportedTool => done(json, strict, fallback, prepared.relaxations);
   const maxDescription = options.maxDescription ?? (target.startsWith("openai") || target === "litellm" ? OPENAI_MAX_DESCRIPTION : Number.POSITIVE_INFINITY);
   const description = toolDescription(own, prepared.sentences, maxDescription);
   if (description.endsWith("…") && !own.endsWith("…")) notes.add("description.truncated", "/description", own.length, description.length, "annotated");
   switch (target) {
     case "text":
-      return done(toolText(name, description, openaiSchema(prepared, notes)));
+      return finish(toolText(name, description, openaiSchema(prepared, notes)));
     case "anthropic":
-      return done({ name, description, input_schema: anthropicSchema(prepared, notes) });
+      return finish({ name, description, input_schema: anthropicSchema(prepared, notes) });
     case "gemini":
-      return done({ name, description, parametersJsonSchema: geminiSchema(prepared, notes) });
+      return finish({ name, description, parametersJsonSchema: geminiSchema(prepared, notes) });
     case "gemini-legacy": {
       const parameters = geminiLegacySchema(prepared, notes);
-      return done({ name, description, ...(parameters === undefined ? {} : { parameters }) });
+      return finish({ name, description, ...(parameters === undefined ? {} : { parameters }) });
     }
     case "litellm":
-      return done({ type: "function", function: { name, description, parameters: portableSchema(prepared, notes), strict: options.strict ?? false } });
+      return finish({ type: "function", function: { name, description, parameters: portableSchema(prepared, notes), strict: options.strict ?? false } });
     case "openai":
     case "openai-responses":
     case "openai-strict": {
       const { schema, strict, fallback } = openaiParameters(prepared, target === "openai-strict" || options.strict === true, notes);
       const fn = { name, description, parameters: schema, strict };
-      return done(target === "openai-responses" ? { type: "function", ...fn } : { type: "function", function: fn }, strict, fallback);
+      return finish(target === "openai-responses" ? { type: "function", ...fn } : { type: "function", function: fn }, strict, fallback);
     }
   }
 }

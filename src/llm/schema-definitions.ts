@@ -31,6 +31,7 @@ export function definitionGraph(definitions: ReadonlyMap<string, Json>): { reado
     stack.push(name);
     onStack.add(name);
     for (const next of edges.get(name) ?? []) {
+      if (!edges.has(next)) continue;
       if (!index.has(next)) visit(next);
       if (onStack.has(next)) low.set(name, Math.min(low.get(name)!, low.get(next)!));
     }
@@ -47,10 +48,11 @@ export function definitionGraph(definitions: ReadonlyMap<string, Json>): { reado
 const IN_PLACE: ReadonlySet<string> = new Set(["anyOf", "oneOf", "allOf", "not", "if", "then", "else", "dependentSchemas"]);
 
 /** The definitions with those emptied that refer to themselves without a step into the value: no validator ends on them. */
-export function dropEndlessRefs(definitions: ReadonlyMap<string, Json>, notes: Notes): Map<string, Json> {
-  const inPlace = new Map<string, Json>();
-  for (const [name, node] of definitions) inPlace.set(name, skeleton(node));
+export function dropEndlessRefs(definitions: ReadonlyMap<string, Json>, recursive: ReadonlyMap<string, unknown>, notes: Notes): ReadonlyMap<string, Json> {
+  if (recursive.size === 0) return definitions;
+  const inPlace = new Map([...recursive.keys()].map((name) => [name, skeleton(definitions.get(name)!)]));
   const { cycles } = definitionGraph(inPlace);
+  if (cycles.size === 0) return definitions;
   const out = new Map(definitions);
   for (const name of cycles.keys()) {
     notes.add("ref.endless", `/$defs/${name}`, null, {}, "widened");
@@ -67,10 +69,10 @@ function skeleton(node: Json): Json {
 }
 
 /**
- * Takes names out of `required` that no part of the node declares. Branches of combinators are left alone: what they
- * require is often declared beside them.
+ * Takes names out of `required`, in place, that no part of the node declares. Branches of combinators are left alone: what
+ * they require is often declared beside them.
  */
-export function pruneRequired(root: Node, definitions: ReadonlyMap<string, Json>, notes: Notes): { readonly root: Node; readonly definitions: Map<string, Json> } {
+export function pruneRequired(root: Node, definitions: ReadonlyMap<string, Json>, notes: Notes): void {
   const inBranches = new Set<string>();
   const collect = (schema: Json, branch: boolean): void => {
     if (!isObject(schema)) return;
@@ -80,25 +82,23 @@ export function pruneRequired(root: Node, definitions: ReadonlyMap<string, Json>
   };
   if (definitions.size > 0) for (const schema of [root, ...definitions.values()]) collect(schema, false);
 
-  const prune = (schema: Json, pointer: string, branch: boolean): Json => {
-    if (!isObject(schema)) return schema;
-    const node = mapSubschemas(schema as Node, pointer, (child, at, keyword) => prune(child, at, IN_PLACE.has(keyword) || keyword === "contains"));
+  const prune = (schema: Json, pointer: string, branch: boolean): void => {
+    if (!isObject(schema)) return;
+    const node = schema as Node;
+    forEachSubschema(node, (child, keyword, key) => prune(child, key === null ? `${pointer}/${keyword}` : pointTo(`${pointer}/${keyword}`, key), IN_PLACE.has(keyword) || keyword === "contains"));
     const required = requiredOf(node);
-    if (branch || required.length === 0) return node;
+    if (branch || required.length === 0) return;
     const own = propertiesOf(node);
-    if (own && required.every((key) => Object.hasOwn(own, key))) return node;
-    const declared = declaredIn(schema as Node, definitions);
+    if (own && required.every((key) => Object.hasOwn(own, key))) return;
+    const declared = declaredIn(node, definitions);
     const kept = required.filter((key) => declared.has(key));
-    if (kept.length === required.length) return node;
+    if (kept.length === required.length) return;
     for (const key of required) if (!declared.has(key)) notes.add("required.undeclared", pointTo(pointer, "required", key), key, null, "widened");
-    if (kept.length > 0) node["required"] = [...kept];
+    if (kept.length > 0) node["required"] = kept;
     else delete node["required"];
-    return node;
   };
-  return {
-    root: prune(root, "", false) as Node,
-    definitions: new Map([...definitions].map(([name, node]) => [name, prune(node, `/$defs/${name}`, inBranches.has(name))])),
-  };
+  prune(root, "", false);
+  for (const [name, node] of definitions) prune(node, `/$defs/${name}`, inBranches.has(name));
 }
 
 /** Names of the properties that a node declares itself, through its references or in any branch. */

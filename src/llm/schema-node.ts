@@ -117,16 +117,27 @@ export function forEachSubschema(node: Node, visit: (child: Json, keyword: strin
 /** The same schema with keywords in the fixed order in every node; the order of properties stays, definitions are sorted. */
 export function inKeywordOrder(schema: Json): Json {
   if (!isObject(schema)) return schema;
-  const ordered = mapSubschemas(schema as Node, "", inKeywordOrder);
   const out: Node = {};
-  const keys = Object.keys(ordered).sort((a, b) => (RANK.get(a) ?? 500) - (RANK.get(b) ?? 500) || (a < b ? -1 : 1));
-  for (const key of keys) setOwn(out, key, key === "$defs" ? sortedMap(ordered[key] as JsonObject) : ordered[key]);
+  const keys = Object.keys(schema);
+  if (keys.length > 1) keys.sort(byRank);
+  for (const key of keys) {
+    const value = schema[key] as Json;
+    if (SINGLE_KEYWORDS.has(key)) out[key] = inKeywordOrder(value);
+    else if (LIST_KEYWORDS.has(key) && Array.isArray(value)) out[key] = value.map(inKeywordOrder);
+    else if (MAP_KEYWORDS.has(key) && isObject(value)) out[key] = inOrderEach(value as JsonObject, key === "$defs");
+    else out[key] = value;
+  }
   return out;
 }
 
-function sortedMap(map: JsonObject): JsonObject {
+function byRank(a: string, b: string): number {
+  return (RANK.get(a) ?? 500) - (RANK.get(b) ?? 500) || (a < b ? -1 : 1);
+}
+
+function inOrderEach(map: JsonObject, sorted: boolean): JsonObject {
   const out: JsonObject = {};
-  for (const key of Object.keys(map).sort()) setOwn(out, key, map[key]);
+  const keys = Object.keys(map);
+  for (const key of sorted ? keys.sort() : keys) setOwn(out, key, inKeywordOrder(map[key]!));
   return out;
 }
 

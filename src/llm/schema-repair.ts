@@ -42,15 +42,16 @@ export function repairSchema(raw: unknown, options: RepairOptions = {}): Repaire
   const root = repair.root(raw as JsonObject);
   if (repair.tooLarge) return excluded("schema.too_large", `the schema has over ${MAX_NODES} subschemas, ${MAX_DEFINITIONS} definitions or ${MAX_DEPTH} levels`);
   if (repair.external.size > 0 && options.externalRefs !== "any") return excluded("ref.external", `the schema refers outside itself: ${[...repair.external].join(", ")}`);
-  const definitions = dropEndlessRefs(repair.definitions, repair.notes);
-  const { cycles } = definitionGraph(definitions);
-  const pruned = pruneRequired(root, definitions, repair.notes);
-  if (pruned.definitions.size > 0) {
+  const recursive = definitionGraph(repair.definitions).cycles;
+  const definitions = dropEndlessRefs(repair.definitions, recursive, repair.notes);
+  const cycles = definitions === repair.definitions ? recursive : definitionGraph(definitions).cycles;
+  pruneRequired(root, definitions, repair.notes);
+  if (definitions.size > 0) {
     const defs: JsonObject = {};
-    for (const [name, node] of pruned.definitions) setOwn(defs, name, node);
-    pruned.root["$defs"] = defs;
+    for (const [name, node] of definitions) setOwn(defs, name, node);
+    root["$defs"] = defs;
   }
-  return { kind: "schema", schema: pruned.root, cycles, relaxations: repair.notes.list };
+  return { kind: "schema", schema: root, cycles, relaxations: repair.notes.list };
 }
 
 function excluded(code: Extract<RepairedSchema, { kind: "excluded" }>["code"], reason: string): RepairedSchema {

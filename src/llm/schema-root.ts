@@ -19,9 +19,10 @@ const CONDITIONS = ["not", "if", "then", "else", "dependentRequired", "dependent
 export function plainRoot(root: Node, definitions: ReadonlyMap<string, Json>, notes: Notes): PlainRoot {
   const sentences: string[] = [];
   const flat = flatten(root, definitions, notes, sentences, 0);
-  const hidden = hiddenProperties(flat);
+  const conditional = CONDITIONS.some((keyword) => keyword in flat);
+  const hidden = conditional ? hiddenProperties(flat) : [];
+  const stated = conditional ? describeConstraint(flat) : [];
   let node = flat;
-  const stated = describeConstraint(flat);
   for (const keyword of CONDITIONS) {
     if (!(keyword in node)) continue;
     notes.add(`root.${keyword}`, `/${keyword}`, node[keyword], null, "widened");

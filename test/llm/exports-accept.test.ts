@@ -1,0 +1,117 @@
+import fc from "fast-check";
+import { toStrictJsonSchema } from "openai/lib/transform";
+import { describe, expect, test } from "vitest";
+import { isObject, own, setOwn, type Json, type JsonObject } from "../../src/base/json.ts";
+import { compileSchema } from "../../src/base/json-schema.ts";
+import { argumentKeyMap } from "../../src/llm/argument-keys.ts";
+import { readArguments } from "../../src/llm/arguments.ts";
+import type { ExportFormat } from "../../src/llm/types.ts";
+import { exportOne } from "./support/export-one.ts";
+import { sample, type Pick } from "./support/sample.ts";
+import { inputSchemas } from "./support/schema-arbitrary.ts";
+import { brokenRules } from "./support/target-rules.ts";
+
+const TARGETS: readonly ExportFormat[] = ["openai", "openai-strict", "anthropic", "gemini", "gemini-legacy", "litellm"];
+const RUNS = { numRuns: 150 };
+
+/** Deterministic choices out of a seed. */
+function picker(seed: number): Pick {
+  let state = seed >>> 0 || 1;
+  return (max) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * (max + 1));
+  };
+}
+
+/** Arguments as a model would have to give them under an exported schema: renamed properties, null for what a strict schema requires. */
+function asExported(value: Json, schema: Json, root: JsonObject, exportedName: (name: string) => string): Json {
+  if (Array.isArray(value)) return value.map((item) => asExported(item, isObject(schema) ? ((own(schema, "items") ?? {}) as Json) : {}, root, exportedName));
+  if (!isObject(value)) return value;
+  const out: JsonObject = {};
+  for (const key of Object.keys(value)) setOwn(out, exportedName(key), asExported((value as JsonObject)[key]!, childOf(schema, exportedName(key), root), root, exportedName));
+  return out;
+}
+
+function childOf(schema: Json, key: string, root: JsonObject): Json {
+  const ref = own(schema, "$ref");
+  if (typeof ref === "string") return childOf((own(root["$defs"], ref.slice("#/$defs/".length)) ?? {}) as Json, key, root);
+  for (const branch of (own(schema, "anyOf") ?? []) as Json[]) if (own(own(branch, "properties"), key) !== undefined) return own(own(branch, "properties"), key) as Json;
+  return (own(own(schema, "properties"), key) ?? {}) as Json;
+}
+
+/** A strict schema as it judges arguments in which what is absent may stay absent. */
+function withAbsent(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(withAbsent);
+  if (!isObject(schema)) return schema;
+  const out: JsonObject = {};
+  for (const [key, value] of Object.entries(schema as JsonObject)) {
+    if ((key === "required" && Array.isArray(value)) || (key === "nullable" && value === true)) continue;
+    setOwn(out, key, key === "enum" ? value : withAbsent(value));
+  }
+  if (own(schema, "nullable") === true) return { anyOf: [out, { type: "null" }] };
+  return out;
+}
+
+describe.each(TARGETS)("%s", (target) => {
+  test("accepts what the tool accepts, but for narrowings that the report names", () => {
+    let checked = 0;
+    fc.assert(
+      fc.property(inputSchemas, fc.integer(), (inputSchema, seed) => {
+        const made = exportOne(target, inputSchema);
+        if (!made?.schema) return;
+        expect(brokenRules(target === "openai-strict" && !made.strict ? "openai" : target, made.schema)).toEqual([]);
+        if (made.report.relaxations.some((relaxation) => relaxation.effect === "narrowed")) return;
+        const exported = compileSchema(made.strict === true || target === "gemini-legacy" ? withAbsent(made.schema) : made.schema);
+        if (!exported.ok) throw new Error(exported.reason);
+        const back = argumentKeyMap(inputSchema);
+        const renamed = new Map(made.report.relaxations.filter((relaxation) => relaxation.code === "property.renamed").map((relaxation) => [String(relaxation.before), String(relaxation.after)]));
+        const pick = picker(seed);
+        for (let i = 0; i < 8; i += 1) {
+          const args = sample(inputSchema, inputSchema, pick);
+          if (!isObject(args)) continue;
+          const read = readArguments(args, { inputSchema });
+          if (!read.ok || read.coercions.length > 0) continue;
+          checked += 1;
+          const given = asExported(args as Json, made.schema, made.schema, (name) => renamed.get(name) ?? name) as JsonObject;
+          expect({ issues: exported.schema.validate(given), given, schema: made.schema }).toMatchObject({ issues: [] });
+          const returned = readArguments(given, { inputSchema, keyMap: back });
+          expect(returned).toMatchObject({ ok: true });
+        }
+      }),
+      RUNS,
+    );
+    expect(checked).toBeGreaterThan(5);
+  });
+
+  test("gives the same bytes twice, whatever the order of keywords", () => {
+    fc.assert(
+      fc.property(inputSchemas, (inputSchema) => {
+        const first = exportOne(target, inputSchema);
+        const again = exportOne(target, reversedKeywords(inputSchema));
+        expect(JSON.stringify(again?.tool)).toBe(JSON.stringify(first?.tool));
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+test("strict exports pass OpenAI's own helper unchanged", () => {
+  let strict = 0;
+  fc.assert(
+    fc.property(inputSchemas, (inputSchema) => {
+      const made = exportOne("openai-strict", inputSchema);
+      if (made?.strict !== true) return;
+      strict += 1;
+      expect(toStrictJsonSchema(structuredClone(made.schema!) as never)).toEqual(made.schema);
+    }),
+    { numRuns: 1000 },
+  );
+  expect(strict).toBeGreaterThan(20);
+});
+
+/** The same schema with the keywords of its root in reverse order; properties keep theirs. */
+function reversedKeywords(schema: JsonObject): JsonObject {
+  const out: JsonObject = {};
+  for (const key of Object.keys(schema).reverse()) out[key] = schema[key]!;
+  return out;
+}
