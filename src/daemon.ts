@@ -6,7 +6,7 @@ import { claimRunFile } from "./control/run-file.ts";
 import { openDoor, type Door } from "./door.ts";
 import type { Kit, Logger } from "./kit-api.ts";
 import { createKit } from "./kit.ts";
-import { settled } from "./settled.ts";
+import { exportsWritten, settled } from "./settled.ts";
 import { loadWorkspace, type RunnableWorkspace } from "./workspace.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
@@ -76,6 +76,7 @@ export async function runHost(options: HostOptions): Promise<number> {
     await claim.publish(door);
     followSettings(kit, door, options);
     await settled(kit, { signal: life.stopped, ...(options.once ? {} : { limitMs: READY_WAIT }) });
+    await exportsWritten(kit);
     if (!life.stopped.aborted) options.onReady(kit);
     if (!options.once) await life.ended;
     return 0;
@@ -137,6 +138,7 @@ function watchProcess(kit: Kit, { log, terminal }: HostOptions): Life {
 /** Stops apps and door at the same time, under one deadline for all. */
 async function stopAll(kit: Kit, door: Door | null, { onStopping, log }: HostOptions): Promise<void> {
   const tell = (): void => {
+    if (door === null) return;
     const waiting = kit.status().apps.filter((app) => app.state === "stopping").map((app) => app.package);
     if (waiting.length > 0) onStopping(waiting);
   };

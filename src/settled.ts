@@ -1,7 +1,20 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Kit } from "./kit-api.ts";
 
 /** Longest wait for apps to come up or fail, in milliseconds; a start that is slower joins later by itself. */
 const LONGEST = 60_000;
+
+/** Longest wait for export files that are still being written, in milliseconds. */
+const EXPORTS_WAIT = 2000;
+
+/** Resolves once the export files have the tools that are exposed, or after a moment; they follow the catalogue with a short delay. */
+export async function exportsWritten(kit: Kit): Promise<void> {
+  const behind = (): boolean => {
+    const { exports, tools } = kit.status();
+    return tools.exposed > 0 && exports.some((entry) => entry.tools === 0);
+  };
+  for (const end = performance.now() + EXPORTS_WAIT; behind() && performance.now() < end; ) await sleep(25);
+}
 
 /** Resolves once no app is starting any more, after `limitMs` at the latest, or when the signal aborts. */
 export function settled(kit: Kit, options: { readonly limitMs?: number; readonly signal?: AbortSignal } = {}): Promise<void> {
