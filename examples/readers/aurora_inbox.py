@@ -20,10 +20,12 @@ twice after a crash: its id is the key; ids that were handled are remembered in 
 """
 
 import argparse
+import errno
 import hashlib
 import json
 import os
 import re
+import stat
 import sys
 import time
 from datetime import datetime, timezone
@@ -167,12 +169,9 @@ class Inbox:
 
     def _read(self, file):
         for attempt in range(1, TORN_TRIES + 1):
-            with open(file, "rb") as stream:
-                if os.fstat(stream.fileno()).st_size > self.max_bytes:
-                    raise Rejected("too-large: over %d bytes" % self.max_bytes)
-                content = stream.read()
+            content = self._content(file)
             try:
-                text = content.decode("utf-8")
+                text = content.decode("utf-8-sig")
                 if _too_deep(text):
                     raise Rejected("bad-json: nested deeper than %d levels" % MAX_DEPTH)
                 value = json.loads(text)
@@ -184,6 +183,24 @@ class Inbox:
             if not isinstance(value, dict):
                 raise Rejected("bad-shape: an event is a JSON object")
             return value
+
+    def _content(self, file):
+        # Not through a link, and without waiting for a pipe's other end; then what is open is asked what it is.
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        try:
+            descriptor = os.open(file, flags)
+        except OSError as error:
+            if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
+                raise Rejected("not-a-file: a link, folder or pipe in the place of an event")
+            raise
+        info = os.fstat(descriptor)
+        if not stat.S_ISREG(info.st_mode):
+            os.close(descriptor)
+            raise Rejected("not-a-file: a link, folder or pipe in the place of an event")
+        with os.fdopen(descriptor, "rb") as stream:
+            if info.st_size > self.max_bytes:
+                raise Rejected("too-large: over %d bytes" % self.max_bytes)
+            return stream.read()
 
     def _finish(self, file, name, event, digest):
         if not os.path.exists(file):

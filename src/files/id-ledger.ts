@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
+import { messageOf } from "../base/errors.ts";
 import { canonicalJson } from "../base/json.ts";
-import { openJournal } from "./journal.ts";
 import type { Journal } from "../runtime/ports.ts";
+import { openJournal } from "./journal.ts";
 
 /** What a ledger knows of an id. `conflict`: the id was there with other content. */
 export type Seen = "new" | "duplicate" | "conflict";
@@ -36,8 +37,8 @@ export function contentDigest(value: unknown): string {
   return createHash("sha256").update(canonicalJson(value)).digest("base64url").slice(0, 16);
 }
 
-/** Opens the ledger file; makes it when the first id is added. */
-export async function openIdLedger(file: string, capacity: number): Promise<IdLedger> {
+/** Opens the ledger file; makes it when the first id is added. One that cannot be read counts as empty, and `onProblem` is told. */
+export async function openIdLedger(file: string, capacity: number, onProblem: (message: string) => void = () => {}): Promise<IdLedger> {
   const journal: Journal<LedgerLine> = openJournal<LedgerLine>(file);
   const known = new Map<string, string>();
   let last: string | null = null;
@@ -47,7 +48,11 @@ export async function openIdLedger(file: string, capacity: number): Promise<IdLe
     known.set(id, digest);
     if (known.size > capacity) known.delete(known.keys().next().value!);
   };
-  for (const line of await journal.read()) {
+  const lines = await journal.read().catch((error: unknown): LedgerLine[] => {
+    onProblem(`${file} cannot be read (${messageOf(error)}): events from before the restart are not recognised when they come again`);
+    return [];
+  });
+  for (const line of lines) {
     if (!Array.isArray(line?.ids)) continue;
     for (const entry of line.ids) {
       const [id, digest] = String(entry).split(" ");

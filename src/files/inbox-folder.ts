@@ -1,8 +1,8 @@
 import { mkdir, open, readdir, readFile, rename, stat, unlink } from "node:fs/promises";
 import path from "node:path";
 import { own } from "../base/json.ts";
-import { inboxFolders, isReadable, parseEventFileName, parseTempFileName, sortEventNames } from "./inbox-names.ts";
-import { writerState } from "./writer-instance.ts";
+import { inboxFolders, isReadable, parseEventFileName, parseTempFileName, sortEventNames, tempFileName } from "./inbox-names.ts";
+import { thisWriter, writerState } from "./writer-instance.ts";
 
 /** A temp file of another machine is left alone for this long: its writer may live. */
 const FOREIGN_AGE_MS = 24 * 3_600_000;
@@ -31,7 +31,7 @@ export async function removeDeadTemps(folder: string, nowMs: number): Promise<nu
 export async function checkFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if (!(await stat(folder)).isDirectory()) throw new Error(`${folder} is not a folder`);
-  const probe = path.join(folder, `.aurora-probe-${process.pid}`);
+  const probe = path.join(folder, tempFileName(thisWriter(), 0));
   const handle = await open(probe, "w", 0o600);
   await handle.close();
   await unlink(probe);

@@ -1,5 +1,5 @@
-import { watch, type FSWatcher } from "node:fs";
-import { mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
+import { constants, watch, type FSWatcher } from "node:fs";
+import { mkdir, open, readdir, rename, stat, unlink, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../base/errors.ts";
@@ -47,6 +47,7 @@ export interface InboxReaderOptions {
 }
 
 const MAX_DEPTH = 200;
+const NOT_A_FILE = "not-a-file: a link, folder or pipe in the place of an event";
 const TORN_TRIES = 10;
 const TORN_PAUSE_MS = 50;
 const FIRST_RETRY_MS = 500;
@@ -155,10 +156,11 @@ type Reading = { readonly ok: true; readonly id: string; readonly type: string; 
 /** Reads and checks one event file. A file that is still being written by a careless writer is read again for a moment. */
 export async function readEvent(file: string, maxBytes: number): Promise<Reading> {
   for (let attempt = 1; ; attempt += 1) {
-    const text = await readBounded(file, maxBytes);
-    if (text === null) return { ok: false, reason: `too-large: over ${maxBytes} bytes` };
-    if (tooDeep(text)) return { ok: false, reason: `bad-json: nested deeper than ${MAX_DEPTH} levels` };
+    const content = await readBounded(file, maxBytes);
+    if (!Buffer.isBuffer(content)) return { ok: false, reason: content };
     try {
+      const text = new TextDecoder("utf-8", { fatal: true }).decode(content);
+      if (tooDeep(text)) return { ok: false, reason: `bad-json: nested deeper than ${MAX_DEPTH} levels` };
       return checkShape(JSON.parse(text));
     } catch (error) {
       if (attempt === TORN_TRIES) return { ok: false, reason: `bad-json: ${messageOf(error)}` };
@@ -167,12 +169,21 @@ export async function readEvent(file: string, maxBytes: number): Promise<Reading
   }
 }
 
-async function readBounded(file: string, maxBytes: number): Promise<string | null> {
-  const handle = await open(file, "r");
+/** The content of a regular file of bounded size, or why it is not read. What it is and how large is asked of the open file, so that nothing can be put in its place in between. */
+async function readBounded(file: string, maxBytes: number): Promise<Buffer | string> {
+  let handle: FileHandle;
   try {
-    // The size is asked of the open file, so that nothing else can be put in its place in between.
-    if ((await handle.stat()).size > maxBytes) return null;
-    return await handle.readFile("utf8");
+    // Not through a link, and without waiting for a pipe's other end.
+    handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  } catch (error) {
+    if (isCode(error, "ELOOP", "ENXIO")) return NOT_A_FILE;
+    throw error;
+  }
+  try {
+    const info = await handle.stat();
+    if (!info.isFile()) return NOT_A_FILE;
+    if (info.size > maxBytes) return `too-large: over ${maxBytes} bytes`;
+    return await handle.readFile();
   } finally {
     await handle.close();
   }

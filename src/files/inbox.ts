@@ -60,7 +60,7 @@ const CLOSE_WITHIN_MS = 5000;
  */
 export async function openFileInbox(options: FileInboxOptions): Promise<FileInbox> {
   const dir = path.resolve(options.dir);
-  const problem = options.onProblem ?? (() => {});
+  const problem = onceInARow(options.onProblem ?? (() => {}));
   let degraded: string | null = null;
   try {
     await checkFolder(dir);
@@ -70,13 +70,18 @@ export async function openFileInbox(options: FileInboxOptions): Promise<FileInbo
     problem(`inbox degraded: ${degraded}`);
   }
   const ledgerFile = options.ledgerFile ?? path.join(dir, ".ledger.jsonl");
-  const ledger = await openIdLedger(ledgerFile, options.ledgerSize ?? 100_000).catch((error: unknown) => {
-    problem(`the inbox cannot read ${ledgerFile} (${messageOf(error)}): events sent again from before the restart are not recognised`);
-    return null;
-  });
+  const ledger = await openIdLedger(ledgerFile, options.ledgerSize ?? 100_000, problem);
   const names = await listEvents(dir);
-  if (ledger && degraded === null) await adoptUnrecorded(ledger, dir, names).catch((error: unknown) => problem(`the inbox cannot write ${ledgerFile}: ${messageOf(error)}`));
-  return new Spool(dir, options, ledger, degraded, names.length);
+  if (degraded === null) await adoptUnrecorded(ledger, dir, names).catch((error: unknown) => problem(`the inbox cannot write ${ledgerFile}: ${messageOf(error)}`));
+  return new Spool(dir, { ...options, onProblem: problem }, ledger, degraded, names.length);
+}
+
+/** The same message again and again, as from a full disk, is told once. */
+function onceInARow(tell: (message: string) => void): (message: string) => void {
+  let last = "";
+  return (message) => {
+    if (message !== last) tell((last = message));
+  };
 }
 
 /** Records events that a crash kept out of the ledger although their files are there. */
@@ -104,7 +109,7 @@ class Spool implements FileInbox {
   readonly lastTimestamp: string | null;
   readonly #dir: string;
   readonly #options: FileInboxOptions;
-  readonly #ledger: IdLedger | null;
+  readonly #ledger: IdLedger;
   readonly #problem: (message: string) => void;
   readonly #queue: PutQueue<Item>;
   readonly #writer = thisWriter();
@@ -129,7 +134,7 @@ class Spool implements FileInbox {
   #wake: (() => void) | null = null;
   #idle: (() => void)[] = [];
 
-  constructor(dir: string, options: FileInboxOptions, ledger: IdLedger | null, degraded: string | null, pending: number) {
+  constructor(dir: string, options: FileInboxOptions, ledger: IdLedger, degraded: string | null, pending: number) {
     this.#dir = dir;
     this.#options = options;
     this.#ledger = ledger;
@@ -138,7 +143,7 @@ class Spool implements FileInbox {
     this.#maxPending = options.maxPending;
     this.#degraded = degraded;
     this.#pending = pending;
-    this.lastTimestamp = ledger?.last ?? null;
+    this.lastTimestamp = ledger.last;
   }
 
   put(envelope: AmpEnvelope, priority: Priority): Promise<PutResult> {
@@ -148,7 +153,7 @@ class Spool implements FileInbox {
     const digest = digestOf(envelope);
     const earlier = this.#underWay.get(header.message_id);
     if (earlier) return this.#again(header.message_id, earlier.digest === digest, earlier.result);
-    const seen = this.#ledger?.check(header.message_id, digest) ?? "new";
+    const seen = this.#ledger.check(header.message_id, digest);
     if (seen !== "new") return this.#again(header.message_id, seen === "duplicate", Promise.resolve("written"));
     const body = this.#options.format === "amp" ? envelope : toAppEvent(envelope);
     const result = new Promise<PutResult>((resolve) => {
@@ -190,7 +195,7 @@ class Spool implements FileInbox {
     clearTimeout(timer);
     for (const item of this.#queue.take(this.#queue.size)) this.#drop(item);
     await this.#scanning;
-    await this.#ledger?.close();
+    await this.#ledger.close();
   }
 
   async #again(id: string, same: boolean, first: Promise<PutResult>): Promise<PutResult> {
@@ -252,7 +257,7 @@ class Spool implements FileInbox {
       const group = this.#unsettled;
       this.#unsettled = [];
       const entries = group.map(({ item: { envelope, digest } }): LedgerEntry => ({ id: envelope.header.message_id, digest, at: envelope.header.timestamp }));
-      const steps = await Promise.allSettled([fsync ? syncFolder(this.#dir) : null, this.#ledger?.add(entries, fsync)]);
+      const steps = await Promise.allSettled([fsync ? syncFolder(this.#dir) : null, this.#ledger.add(entries, fsync)]);
       for (const step of steps) if (step.status === "rejected") this.#problem(`inbox: events are written, but ${messageOf(step.reason)}`);
       for (const { item, result } of group) {
         if (result === "written") this.#written += 1;

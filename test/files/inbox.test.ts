@@ -83,7 +83,7 @@ describe("queue", () => {
   });
 });
 
-describe("writing", () => {
+describe("writing", { timeout: 60_000 }, () => {
   test.each([true, false])("one whole file an event, readable by its owner only (fsync %j)", async (fsync) => {
     const dir = path.join(await testFolder(), "kernel", "inbox", "pending");
     const inbox = await testInbox(dir, { fsync });
@@ -122,11 +122,11 @@ describe("writing", () => {
   test("many at once: one file each, in the order in which they came", async () => {
     const dir = await testFolder();
     const inbox = await testInbox(dir);
-    const events = Array.from({ length: 3000 }, (_, i) => envelope({ data: { i } }));
+    const events = Array.from({ length: 800 }, (_, i) => envelope({ data: { i } }));
     const results = await Promise.all(events.map((e) => inbox.put(e, "normal")));
     expect(new Set(results)).toEqual(new Set(["written"]));
     const names = sortEventNames(await eventFiles(dir));
-    expect(names).toHaveLength(3000);
+    expect(names).toHaveLength(800);
     const order = await Promise.all(names.map(async (n) => (await readJson(path.join(dir, n))).payload.data));
     expect(order).toEqual(events.map((e) => e.payload.data));
   });
@@ -135,10 +135,10 @@ describe("writing", () => {
     const dir = await testFolder();
     const one = await testInbox(dir, { ledgerFile: path.join(dir, ".one.jsonl") });
     const two = await testInbox(dir, { ledgerFile: path.join(dir, ".two.jsonl") });
-    const pairs = Array.from({ length: 1000 }, (_, i) => [envelope({ key: `k${i}`, data: { by: 1 } }), envelope({ key: `k${i}`, data: { by: 2 } })] as const);
+    const pairs = Array.from({ length: 300 }, (_, i) => [envelope({ key: `k${i}`, data: { by: 1 } }), envelope({ key: `k${i}`, data: { by: 2 } })] as const);
     await Promise.all(pairs.flatMap(([a, b]) => [one.put(a, "normal"), two.put(b, "normal")]));
     const names = await eventFiles(dir);
-    expect(names).toHaveLength(1000);
+    expect(names).toHaveLength(300);
     for (const name of names) expect(schemaIssues("amp", await readJson(path.join(dir, name)))).toEqual([]);
     expect((await leftovers(dir)).filter((n) => n.endsWith(".part"))).toEqual([]);
   });
@@ -155,12 +155,12 @@ describe("writing", () => {
   test("a flood of one app does not hold up another's event", async () => {
     const dir = await testFolder();
     const inbox = await testInbox(dir, { fsync: true });
-    const flood = Array.from({ length: 4000 }, () => inbox.put(envelope({ app: "flood" }), "normal"));
+    const flood = Array.from({ length: 1000 }, () => inbox.put(envelope({ app: "flood" }), "normal"));
     await flood[10];
     let floodDone = 0;
     for (const p of flood) void p.then(() => (floodDone += 1));
     await inbox.put(envelope({ app: "quiet" }), "normal");
-    expect(floodDone).toBeLessThan(1000);
+    expect(floodDone).toBeLessThan(500);
     await Promise.all(flood);
   });
 
@@ -224,9 +224,9 @@ describe("trouble", () => {
   test("a folder that cannot be used degrades; events wait and come through, once, when it can", async () => {
     const dir = path.join(await testFolder(), "pending");
     await writeFile(dir, "a file where the folder should be");
-    const inbox = await testInbox(dir, { ledgerFile: `${dir}.ledger` });
+    const inbox = await testInbox(dir);
     expect(inbox.stats().degraded).toContain("pending");
-    const puts = [envelope(), envelope(), envelope()].map((e) => inbox.put(e, "normal"));
+    const puts = [envelope({ key: "k" }), envelope(), envelope()].map((e) => inbox.put(e, "normal"));
     await until(() => inbox.problems.some((p) => p.includes("not a folder")));
     expect(inbox.stats()).toMatchObject({ written: 0, queued: 3 });
     await rm(dir);
@@ -234,7 +234,8 @@ describe("trouble", () => {
     expect(await Promise.all(puts)).toEqual(["written", "written", "written"]);
     expect(await eventFiles(dir)).toHaveLength(3);
     expect(inbox.stats().degraded).toBeNull();
-    expect(inbox.problems.at(-1)).toBe("inbox works again");
+    expect(inbox.problems).toContain("inbox works again");
+    expect(await inbox.put(envelope({ key: "k" }), "normal")).toBe("duplicate");
   });
 
   test("a folder that is removed while the host runs is made again", async () => {
@@ -266,7 +267,7 @@ describe("trouble", () => {
     const dead = { ...me, pid: 2 ** 22 + 12345 };
     const earlierMe = { ...me, start: "1" };
     const stranger = { ...me, host: "00000000" };
-    const names = [me, dead, earlierMe, stranger].map((w, i) => tempFileName(w, i));
+    const names = [me, dead, earlierMe, stranger].map((w, i) => tempFileName(w, i + 1));
     const old = new Date(Date.now() - 2 * 3_600_000);
     for (const name of [...names, ".other.tmp", "event_x_y.json"]) {
       await writeFile(path.join(dir, name), "{}");

@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
-import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { GiveUp, readInbox, type InboxEvent, type InboxReaderOptions } from "../../src/files/inbox-reader.ts";
+import { replayEvents } from "../../src/files/replay-events.ts";
 import { tailInbox } from "../../src/files/tail-inbox.ts";
 import type { AmpEnvelope } from "../../src/amp/types.ts";
 import { envelope, eventFiles, testFolder, testInbox, until } from "./support/inbox.ts";
@@ -90,6 +91,18 @@ describe.each(readers)("the %s reader", (_name, read) => {
     expect(handled).toEqual(["good"]);
     expect(Object.keys(why)).toEqual(["event_a_1.json"]);
     expect(why["event_a_1.json"]).toMatch(reason);
+  });
+
+  test("a link, a folder, a pipe in the place of an event: dead/, without following or waiting", async () => {
+    const dir = await pendingFolder();
+    await symlink("/etc/hostname", path.join(dir, "event_a_1.json"));
+    await mkdir(path.join(dir, "event_a_2.json"));
+    await run("mkfifo", [path.join(dir, "event_a_3.json")]);
+    await writeFile(path.join(dir, "event_a_4.json"), Buffer.concat([Buffer.from('{"id":"x","type":"'), Buffer.from([0xff]), Buffer.from('"}')]));
+    await writeFile(path.join(dir, "event_b_5.json"), `\ufeff${flat("good")}`);
+    const { handled, reasons: why } = await read(dir);
+    expect(handled).toEqual(["good"]);
+    expect(Object.values(why).map((r) => r.split(":")[0])).toEqual(["not-a-file", "not-a-file", "not-a-file", "bad-json"]);
   });
 
   test("a file that is too large is not even read", async () => {
@@ -265,5 +278,25 @@ describe("tail", () => {
     for (const event of events) await inbox.put(event, "normal");
     await until(() => seen.length >= 20);
     expect(seen.map((e) => e.header.message_id)).toEqual(events.map((e) => e.header.message_id));
+  });
+});
+
+describe("replay", () => {
+  test("from dead/ the event itself goes back and is handled; from done/ a copy under a new id", async () => {
+    const dir = await pendingFolder();
+    const inbox = await testInbox(dir);
+    const event = envelope({ type: "a.b" });
+    await inbox.put(event, "normal");
+    const dead = await readWithTypeScript(dir, { maxAttempts: 1, handle: () => Promise.reject(new Error("not today")) });
+    expect(Object.keys(dead.reasons)).toHaveLength(1);
+    const renew = (old: AmpEnvelope): AmpEnvelope => ({ ...old, header: { ...old.header, message_id: envelope().header.message_id } });
+    expect(await replayEvents(dir, { from: "dead", filter: { type: "z.*" }, renew })).toBe(0);
+    expect(await replayEvents(dir, { from: "dead", filter: { type: "a.*" }, renew })).toBe(1);
+    const again = await readWithTypeScript(dir, { done: "keep" });
+    expect([again.handled, again.reasons]).toEqual([[event.header.message_id], {}]);
+    const told: AmpEnvelope[] = [];
+    expect(await replayEvents(dir, { from: "done", renew, onEnvelope: (e) => told.push(e) })).toBe(1);
+    expect((await readWithTypeScript(dir)).handled).toEqual([told[0]!.header.message_id]);
+    expect(told[0]!.header.message_id).not.toBe(event.header.message_id);
   });
 });
