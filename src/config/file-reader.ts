@@ -1,10 +1,10 @@
 import { dirname, resolve } from "node:path";
-import { hasErrors, type Diagnostic, type Place } from "../base/diagnostics.ts";
+import { hasErrors, type Checked, type Diagnostic, type Place } from "../base/diagnostics.ts";
 import { messageOf } from "../base/errors.ts";
 import { checkValue } from "./check.ts";
 import type { VariableSource } from "./interpolate.ts";
 import { nodeAt, spanAt, type Locator, type MapNode } from "./nodes.ts";
-import { parseYaml } from "./parse.ts";
+import { parseYaml, type ParsedText } from "./parse.ts";
 import type { Shape } from "./shape.ts";
 import type { KeyPath, Loaded, LoadContext, Origin, SourceText } from "./types.ts";
 
@@ -24,9 +24,8 @@ export interface CheckedFile {
 /** Variables by name, and secret files as `file:<absolute path>`, that went into a value, with what they held. */
 export type Reads = ReadonlyMap<string, string | undefined>;
 
-/** Parses and checks one file. `context` null means that the file is not interpolated. */
-export function checkFile(source: SourceText, shape: Shape, context: LoadContext | null): CheckedFile {
-  const parsed = parseYaml(source);
+/** Parses (unless that is done) and checks one file. `context` null means that the file is not interpolated. */
+export function checkFile(source: SourceText, shape: Shape, context: LoadContext | null, parsed: Checked<ParsedText> = parseYaml(source)): CheckedFile {
   if (!parsed.ok) return { source, tree: undefined, value: undefined, diagnostics: parsed.diagnostics, origins: [], wrong: [], reads: new Map() };
   const { root, locator } = parsed.value;
   const reads = new Map<string, string | undefined>();

@@ -26,7 +26,7 @@ export function readManifest(source: SourceText, context: LoadContext): ReadMani
     const value = plainValue(parsed.value.root);
     return { source, kind: "legacy", package: packageOf(value, source), settings: {}, tree: parsed.value, value, diagnostics: [], origins: [], wrong: [], reads: new Map() };
   }
-  const file = checkFile(source, schemaShape("app.schema.json"), context);
+  const file = checkFile(source, schemaShape("app.schema.json"), context, parsed);
   const value = isObject(file.value) ? file.value : {};
   const { value: resolved, tildes } = resolveAppPaths(value, dirname(source.file));
   const diagnostics = [...file.diagnostics, ...tildes.map((tilde) => tildeFinding(tilde, placeIn(file, tilde.path)))];
