@@ -3,6 +3,7 @@ import { isLargerThan, isObject, own, type Json, type JsonObject } from "../base
 import { compileSchema, type CompiledSchema } from "../base/json-schema.ts";
 import { formatDuration } from "../base/durations.ts";
 import { LinkError } from "../runtime/ports.ts";
+import { lintResultText } from "../tools/text-lint.ts";
 import type { Tool, ToolDefinition } from "../tools/types.ts";
 
 /** A tool's answer after it was looked at. `error` is set when the tool says that it failed. */
@@ -26,13 +27,20 @@ export function readToolResult(raw: JsonObject, tool: Tool, rules: ResultRules):
   if (isLargerThan(raw, rules.maxBytes)) throw new KitError("RESULT_TOO_LARGE", `the result of ${tool.full} is larger than limits.result_bytes (${rules.maxBytes} bytes)`);
   const content = own(raw, "content");
   const result: JsonObject = Array.isArray(content) ? raw : { ...raw, content: [] };
-  if (own(raw, "isError") === true) return { result, error: errorOfTool(result, tool), notes: [] };
+  const notes = tool.trust === "low" ? textNotes(result) : [];
+  if (own(raw, "isError") === true) return { result, error: errorOfTool(result, tool), notes };
   const fault = outputFault(tool.definition, own(result, "structuredContent"));
-  if (fault === null) return { result, error: null, notes: [] };
+  if (fault === null) return { result, error: null, notes };
   const message = `the result of ${tool.full} breaks its outputSchema: ${fault}`;
   if (rules.outputCheck === "strict") throw new KitError("RESULT_INVALID", message);
   const { structuredContent: _dropped, ...rest } = result;
-  return { result: rest, error: null, notes: [`${message}; the structured part was left out`] };
+  return { result: rest, error: null, notes: [...notes, `${message}; the structured part was left out`] };
+}
+
+/** What whoever shows the texts of a low-trust app should know: remote images that carry data away when fetched, hidden characters. */
+function textNotes(result: JsonObject): string[] {
+  const texts = (result["content"] as Json[]).map((block) => own(block, "text")).filter((text) => typeof text === "string");
+  return [...new Set(texts.flatMap((text) => lintResultText(text)).map((finding) => `${finding.code}: ${finding.message}`))];
 }
 
 const schemas = new WeakMap<ToolDefinition, CompiledSchema | null>();
