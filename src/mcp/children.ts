@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { messageOf } from "../base/errors.ts";
 import { isObject, own } from "../base/json.ts";
 import { groupAlive, groupIsOwnSession, signalGroup, startTimeOf } from "./process-group.ts";
 
@@ -23,11 +24,14 @@ const KILL_WAIT_MS = 500;
  */
 export class Children {
   readonly #folder: string;
+  readonly #onProblem: (message: string) => void;
   readonly #groups = new Map<number, string | null>();
   readonly #onExit = (): void => this.killAll();
 
-  constructor(dataDir: string) {
+  /** `onProblem` hears when the record cannot be written; the children run all the same. */
+  constructor(dataDir: string, onProblem: (message: string) => void) {
     this.#folder = join(dataDir, "run", "children");
+    this.#onProblem = onProblem;
   }
 
   /** Remembers a group leader that was just spawned. */
@@ -74,14 +78,18 @@ export class Children {
   #write(): void {
     const start = startTimeOf(process.pid);
     if (start === null) return;
-    const path = join(this.#folder, `${process.pid}.json`);
-    if (this.#groups.size === 0) {
-      rmSync(path, { force: true });
-      return;
-    }
     const children: ProcessRecord[] = [];
     for (const [pid, childStart] of this.#groups) if (childStart !== null) children.push({ pid, start: childStart });
-    const record: HostRecord = { host: { pid: process.pid, start }, children };
+    try {
+      this.#replaceRecord({ host: { pid: process.pid, start }, children });
+    } catch (error) {
+      this.#onProblem(`the record of child processes cannot be written; should this host be killed, the next one will not find them: ${messageOf(error)}`);
+    }
+  }
+
+  #replaceRecord(record: HostRecord): void {
+    const path = join(this.#folder, `${process.pid}.json`);
+    if (record.children.length === 0) return rmSync(path, { force: true });
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
     const temporary = `${path}.tmp`;
     writeFileSync(temporary, JSON.stringify(record), { mode: 0o600 });

@@ -155,6 +155,8 @@ export class McpConnection implements Connection {
   }
 
   async #requestOverHttp(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
+    // Sent now, a request would go without a session.
+    if (this.#renewal !== null) await this.#renewal.catch(() => {});
     const session = this.#session;
     try {
       return await this.#lane.request(method, params, options);

@@ -6,7 +6,7 @@ import type { Connection, Connector, Logger } from "../runtime/ports.ts";
 import type { HostEnv } from "./child-environment.ts";
 import { Children } from "./children.ts";
 import { establish } from "./establish.ts";
-import type { OpenedWire } from "./establish.ts";
+import type { OpenedWire } from "./wire.ts";
 import { guardHooks } from "./guarded-hooks.ts";
 import { mayBeOldSse, openHttp, openOldSse } from "./open-http.ts";
 import { openStdio } from "./open-stdio.ts";
@@ -30,7 +30,7 @@ export interface ConnectorOptions {
 
 /** Makes the connector that starts stdio servers and reaches http ones. */
 export function createConnector(options: ConnectorOptions): Connector {
-  const children = new Children(options.dataDir);
+  const children = new Children(options.dataDir, (message) => options.log.warn({}, message));
   const clock = options.clock ?? systemClock;
   /** The revision that each server was found to speak, so that a refusal is paid for once. */
   const versions = new Map<string, string>();

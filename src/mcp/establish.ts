@@ -12,20 +12,7 @@ import type { ListLimits } from "./list-pages.ts";
 import { plainLine } from "./plain-line.ts";
 import { RpcLane } from "./rpc-lane.ts";
 import { startErrorOf } from "./start-error.ts";
-import type { Wire, WireMessage } from "./wire.ts";
-
-/** A wire that is ready to be started, and what is special about it. */
-export interface OpenedWire {
-  readonly wire: Wire;
-  readonly transport: "stdio" | "http";
-  readonly pid: () => number | null;
-  /** The last lines of stderr, masked. */
-  readonly stderrTail: () => readonly string[];
-  /** What helps a person to understand a failed start: the command line, the URL. Masked. */
-  readonly explain: () => string;
-  /** Where sessions can be forgotten by the server. */
-  readonly sessions: { readonly forget: () => void; readonly onLost: (handler: () => void) => void } | null;
-}
+import type { OpenedWire, WireMessage } from "./wire.ts";
 
 /** What {@link establish} needs. */
 export interface EstablishOptions {

@@ -187,7 +187,7 @@ function inflated(message: IncomingMessage): Readable {
 }
 
 /** Any failure of the network as a LinkError. `reached`: the request may have arrived. */
-export function networkError(error: unknown, url: URL, reached: boolean): LinkError {
+function networkError(error: unknown, url: URL, reached: boolean): LinkError {
   if (error instanceof LinkError) return error;
   const cause = error as NodeJS.ErrnoException;
   if (cause instanceof RefusedAddress) return new LinkError("network", cause.message, { cause });

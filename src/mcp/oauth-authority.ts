@@ -55,7 +55,10 @@ export class OAuthAuthority implements HttpAuthority {
     const used = sent["authorization"]?.replace("Bearer ", "");
     if (response.status === 403) {
       if (challenge.error !== "insufficient_scope") return false;
-      if (!this.#signsInItself) throw new LinkError("forbidden", `the server wants the scope ${plainLine(challenge.scope ?? "")}; add it to mcp.auth.oauth.scopes and run "aurora-mcp apps login ${this.#options.app}"`, { code: 403 });
+      if (!this.#signsInItself) {
+        if (challenge.scope !== undefined) this.#options.store.wantScope(challenge.scope.slice(0, 2000));
+        throw new LinkError("forbidden", `the server wants the scope ${plainLine(challenge.scope ?? "")}; run "aurora-mcp apps login ${this.#options.app}" to grant it`, { code: 403 });
+      }
     }
     await this.#renew(used, challenge);
     return true;

@@ -57,7 +57,7 @@ export async function login(plan: AppPlan, options: LoginOptions): Promise<Login
       fetchFn: oauthFetch(client, serverUrl),
       ...(challenge.resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl: challenge.resourceMetadataUrl }),
     };
-    const scope = settings.scopes?.join(" ") ?? challenge.scope;
+    const scope = wantedScopes(settings.scopes ?? challenge.scope?.split(" ") ?? [], store.read().wanted_scope?.split(" ") ?? []);
     await auth(provider, { ...common, ...(scope === undefined ? {} : { scope }) });
     const url = provider.authorizationUrl!;
     if (!mayCarryTokens(url, serverUrl)) throw new Error(`the server wants the browser to open ${plainLine(url.href.slice(0, 100))}, which is not https; refused`);
@@ -194,6 +194,11 @@ class LoginProvider implements OAuthClientProvider {
   codeVerifier(): string {
     return this.#verifier;
   }
+}
+
+function wantedScopes(...lists: readonly (readonly string[])[]): string | undefined {
+  const scopes = [...new Set(lists.flat())].filter((scope) => scope !== "");
+  return scopes.length === 0 ? undefined : scopes.join(" ");
 }
 
 /** Asks the server, not signed in, how it wants a client to sign in. */

@@ -25,6 +25,8 @@ export interface StoredIssuer {
 /** The credentials of one MCP server, by issuer; `issuer` is the one whose tokens are in use. */
 export interface StoredCredentials {
   readonly issuer: string | null;
+  /** Scopes that the server asked for when the present ones were too few. */
+  readonly wanted_scope?: string;
   readonly issuers: Readonly<Record<string, StoredIssuer>>;
 }
 
@@ -49,7 +51,9 @@ export class OAuthStore {
       const value: unknown = JSON.parse(readFileSync(this.#path, "utf8"));
       const issuers = own(value, "issuers");
       const issuer = own(value, "issuer");
-      return isObject(issuers) ? { issuer: typeof issuer === "string" ? issuer : null, issuers: issuers as StoredCredentials["issuers"] } : EMPTY;
+      const wanted = own(value, "wanted_scope");
+      if (!isObject(issuers)) return EMPTY;
+      return { issuer: typeof issuer === "string" ? issuer : null, issuers: issuers as StoredCredentials["issuers"], ...(typeof wanted === "string" ? { wanted_scope: wanted } : {}) };
     } catch {
       return EMPTY;
     }
@@ -74,7 +78,12 @@ export class OAuthStore {
     const tokens = change.tokens === undefined ? oldTokens : (change.tokens ?? undefined);
     const issuers: Record<string, StoredIssuer> = { ...before.issuers };
     setOwn(issuers, issuer, { ...rest, ...(change.client === undefined ? {} : { client: change.client }), ...(tokens === undefined ? {} : { tokens }) });
-    this.#write({ issuer: change.tokens ? issuer : before.issuer, issuers });
+    this.#write({ ...before, issuer: change.tokens ? issuer : before.issuer, issuers });
+  }
+
+  /** Remembers scopes for the next sign-in. */
+  wantScope(scope: string): void {
+    this.#write({ ...this.read(), wanted_scope: scope });
   }
 
   /** Forgets everything. Gives whether there was anything. */

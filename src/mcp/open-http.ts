@@ -5,7 +5,7 @@ import type { HttpSpec } from "../plan/types.ts";
 import { LinkError, StartError } from "../runtime/ports.ts";
 import type { ConnectionHooks } from "../runtime/ports.ts";
 import type { HostEnv } from "./child-environment.ts";
-import type { OpenedWire } from "./establish.ts";
+import type { OpenedWire } from "./wire.ts";
 import { HttpClient } from "./http-client.ts";
 import { checkedHeaders } from "./http-headers.ts";
 import { HttpTransport } from "./http-transport.ts";

@@ -4,7 +4,7 @@ import type { ConnectionHooks } from "../runtime/ports.ts";
 import { childEnvironment } from "./child-environment.ts";
 import type { HostEnv } from "./child-environment.ts";
 import type { Children } from "./children.ts";
-import type { OpenedWire } from "./establish.ts";
+import type { OpenedWire } from "./wire.ts";
 import { misplacedFileHints } from "./start-faults.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 

@@ -6,8 +6,6 @@ const LINUX = process.platform === "linux";
 
 /** One process of a group, as the system lists it. */
 interface Member {
-  readonly pid: number;
-  readonly group: number;
   readonly session: number;
 }
 
@@ -59,19 +57,20 @@ export function startTimeOf(pid: number): string | null {
 
 function membersOf(leader: number): Member[] {
   if (!LINUX) {
-    const ps = spawnSync("ps", ["-axo", "pid=,pgid=,sess=,stat="], { encoding: "utf8", timeout: 2000 });
+    // No session ids to be had here: a group without its leader is taken at its number.
+    const ps = spawnSync("ps", ["-axo", "pid=,pgid=,stat="], { encoding: "utf8", timeout: 2000, env: { PATH: "/bin:/usr/bin" } });
     return (ps.stdout ?? "")
       .split("\n")
       .map((line) => line.trim().split(/\s+/))
-      .filter((f) => Number(f[1]) === leader && !f[3]?.startsWith("Z"))
-      .map((f) => ({ pid: Number(f[0]), group: leader, session: leader }));
+      .filter((f) => Number(f[1]) === leader && !f[2]?.startsWith("Z"))
+      .map(() => ({ session: leader }));
   }
   const out: Member[] = [];
   for (const name of readdirSync("/proc")) {
     const pid = Number(name);
     if (!Number.isInteger(pid)) continue;
     const fields = statFields(pid);
-    if (fields !== null && !isDead(fields) && Number(fields[2]) === leader) out.push({ pid, group: leader, session: Number(fields[3]) });
+    if (fields !== null && !isDead(fields) && Number(fields[2]) === leader) out.push({ session: Number(fields[3]) });
   }
   return out;
 }

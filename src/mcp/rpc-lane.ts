@@ -50,6 +50,8 @@ interface Pending {
 /** How long a request may take when nobody says. */
 const DEFAULT_TIMEOUT_MS = 60_000;
 const GIVEN_UP_KEPT = 1000;
+/** Node warns of more listeners than this on one signal. */
+const WARNED_LISTENERS = 10;
 /** Methods whose work may take long: the server is always told where to send progress. */
 const WITH_PROGRESS = new Set(["tools/call", "resources/read", "prompts/get"]);
 
@@ -59,9 +61,6 @@ const WITH_PROGRESS = new Set(["tools/call", "resources/read", "prompts/get"]);
  */
 export class RpcLane {
   readonly strays: StrayCounts = { late: 0, duplicate: 0, unknown: 0 };
-  /** When the last message arrived, by the monotonic clock. */
-  lastHeardAt = -Infinity;
-
   readonly #wire: Wire;
   readonly #handlers: LaneHandlers;
   readonly #clock: Clock;
@@ -88,10 +87,6 @@ export class RpcLane {
     return this.#closed;
   }
 
-  get inFlight(): number {
-    return this.#pending.size;
-  }
-
   /** Sends a request and gives its result object. Throws LinkError. */
   request(method: string, params: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
     const { signal } = options;
@@ -114,8 +109,8 @@ export class RpcLane {
       };
       this.#pending.set(id, pending);
       if (onAbort !== undefined) {
-        // Many calls may share one signal; each takes its listener away again.
-        setMaxListeners(0, signal!);
+        // Many calls may share one signal; each takes its listener away again, so there is nothing to warn of.
+        if (this.#pending.size > WARNED_LISTENERS) setMaxListeners(0, signal!);
         signal!.addEventListener("abort", onAbort, { once: true });
       }
       pending.timer = setTimeout(() => this.#onTimer(id), Math.min(idleMs, totalMs));
@@ -155,7 +150,6 @@ export class RpcLane {
   }
 
   #onMessage(message: WireMessage): void {
-    this.lastHeardAt = this.#clock.monotonic();
     if (this.#listeners.size > 0) for (const listener of [...this.#listeners]) listener();
     const { method, id } = message;
     if (typeof method !== "string") return this.#onAnswer(message);

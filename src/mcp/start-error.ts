@@ -2,7 +2,7 @@ import { messageOf } from "../base/errors.ts";
 import type { AppPlan } from "../plan/types.ts";
 import { LinkError, StartError } from "../runtime/ports.ts";
 import { certificateFault } from "./certificate-faults.ts";
-import type { OpenedWire } from "./establish.ts";
+import type { OpenedWire } from "./wire.ts";
 import { seconds } from "./plain-line.ts";
 import { RefusedAddress } from "./refused-addresses.ts";
 

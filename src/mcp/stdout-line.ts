@@ -13,6 +13,7 @@ const BOM = 0xfeff;
 const BLANK: StdoutLine = { kind: "blank" };
 /** How a JSON-RPC object begins when other text stands before it on the line. */
 const GLUED_START = /\{\s{0,8}"(?:jsonrpc|id|method|result|error)"\s{0,8}:/g;
+const MAY_BE_JSON = /^\s*[{[]/;
 const GLUED_TRIES = 3;
 
 /**
@@ -23,7 +24,8 @@ export function readStdoutLine(line: Buffer): StdoutLine {
   let text = line.toString("utf8");
   if (text.charCodeAt(0) === BOM) text = text.slice(1);
   const note = text.includes("\uFFFD") && !isUtf8(line) ? "sent bytes that are not UTF-8; they were replaced by U+FFFD" : null;
-  const value = parse(text);
+  // A look at the first character spares the cost of a thrown error for every line of a flood of noise.
+  const value = MAY_BE_JSON.test(text) ? parse(text) : undefined;
   if (value !== undefined) {
     if (isWireMessage(value)) return { kind: "messages", messages: [value], note };
     // Revision 2025-03-26 allowed batches.

@@ -23,6 +23,19 @@ export interface Wire {
   onerror?: ((error: Error) => void) | undefined;
 }
 
+/** A wire that is ready to be started, and what is special about it. */
+export interface OpenedWire {
+  readonly wire: Wire;
+  readonly transport: "stdio" | "http";
+  readonly pid: () => number | null;
+  /** The last lines of stderr, masked. */
+  readonly stderrTail: () => readonly string[];
+  /** What helps a person to understand a failed start: the command line, the URL. Masked. */
+  readonly explain: () => string;
+  /** Where sessions can be forgotten by the server. */
+  readonly sessions: { readonly forget: () => void; readonly onLost: (handler: () => void) => void } | null;
+}
+
 /** Whether a parsed value can be a JSON-RPC 2.0 message. Answers without `jsonrpc` pass too: the lane takes them only for an open request. */
 export function isWireMessage(value: unknown): value is WireMessage {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;

@@ -1,9 +1,9 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import type { LinkError } from "../../src/runtime/ports.ts";
 import { scripted } from "../support/app-plan.ts";
-import { open, textOf, until } from "./support.ts";
+import { open, textOf, toolCall, until } from "./support.ts";
 
-const call = (name = "echo", args: object = {}): [string, { name: string; arguments: object }] => ["tools/call", { name, arguments: args }];
 const ok = (text: string): object => ({ content: [{ type: "text", text }] });
 const progress = { notify: { method: "notifications/progress", params: { progressToken: "$token", progress: 1, total: 2, message: "half" } } };
 
@@ -22,17 +22,17 @@ describe("deadlines", () => {
     const step = [{ delay: 300 }, progress];
     const { connection } = await open(scripted({ on: { "tools/call": [...step, ...step, ...step, ...step, { result: ok("done") }] } }));
     const heard: unknown[] = [];
-    const result = await connection.request(...call(), { timeoutMs: 800, maxTotalMs: 20_000, onProgress: (p) => heard.push(p) });
+    const result = await connection.request(...toolCall(), { timeoutMs: 800, maxTotalMs: 20_000, onProgress: (p) => heard.push(p) });
     expect(textOf(result)).toBe("done");
     expect(heard).toEqual(Array.from({ length: 4 }, () => ({ progress: 1, total: 2, message: "half" })));
     // Without a listener the token goes along all the same.
-    expect(textOf(await connection.request(...call(), { timeoutMs: 800 }))).toBe("done");
+    expect(textOf(await connection.request(...toolCall(), { timeoutMs: 800 }))).toBe("done");
   });
 
   it("hold a hard limit however much progress arrives, and cancel once (inspector#223)", async () => {
     const step = [{ delay: 100 }, progress];
     const { connection } = await open(scripted({ on: { "tools/call": Array.from({ length: 40 }, () => step).flat() } }));
-    const { ms, error } = await timed(connection.request(...call(), { timeoutMs: 500, maxTotalMs: 1000 }));
+    const { ms, error } = await timed(connection.request(...toolCall(), { timeoutMs: 500, maxTotalMs: 1000 }));
     expect(error).toMatchObject({ kind: "timeout", sent: true, message: expect.stringContaining("hard limit of 1.0s") });
     expect(ms).toBeGreaterThan(900);
     expect(ms).toBeLessThan(1600);
@@ -43,11 +43,11 @@ describe("deadlines", () => {
 
   it("cancel with the id and a reason; the call is not sent again (python-sdk#1458, ruby-mcp-client#178)", async () => {
     const { connection } = await open(scripted({ on: { "tools/call": [{ delay: 400 }, { result: ok("late") }], "tools/call#2": [{ result: ok("second") }] } }));
-    const { error } = await timed(connection.request(...call("transfer"), { timeoutMs: 150 }));
+    const { error } = await timed(connection.request(...toolCall("transfer"), { timeoutMs: 150 }));
     expect(error).toMatchObject({ kind: "timeout", sent: true });
     // The late answer arrives right before the answer to the next call, and harms nothing (intent#3479).
     await new Promise((resolve) => setTimeout(resolve, 400));
-    expect(textOf(await connection.request(...call("other")))).toBe("second");
+    expect(textOf(await connection.request(...toolCall("other")))).toBe("second");
     const journal = await journalOf(connection);
     const transfers = journal.filter((m) => m.method === "tools/call" && m.params["name"] === "transfer");
     expect(transfers).toHaveLength(1);
@@ -56,7 +56,7 @@ describe("deadlines", () => {
 
   it.each([Infinity, 2 ** 31, 2 ** 53, Number.NaN])("take %s for a long time, not for 1 ms", async (timeoutMs) => {
     const { connection } = await open(scripted({ on: { "tools/call": [{ delay: 60 }, { result: ok("fine") }] } }));
-    expect(textOf(await connection.request(...call(), { timeoutMs, maxTotalMs: timeoutMs }))).toBe("fine");
+    expect(textOf(await connection.request(...toolCall(), { timeoutMs, maxTotalMs: timeoutMs }))).toBe("fine");
   });
 });
 
@@ -64,27 +64,26 @@ describe("an abort", () => {
   it("ends the call at once and is told to the server; an abort after the end is not", async () => {
     const { connection } = await open(scripted({ on: { "tools/call": [{ silent: true }], "tools/call#2": [{ result: ok("fine") }] } }));
     const abort = new AbortController();
-    const running = timed(connection.request(...call(), { signal: abort.signal }));
+    const running = timed(connection.request(...toolCall(), { signal: abort.signal }));
     setTimeout(() => abort.abort(), 50);
     const { error } = await running;
     expect(error).toMatchObject({ kind: "cancelled", sent: true, message: "cancelled" });
     const shared = new AbortController();
-    await connection.request(...call(), { signal: shared.signal });
+    await connection.request(...toolCall(), { signal: shared.signal });
     shared.abort(new Error("too late"));
     expect((await journalOf(connection)).filter((m) => m.method === "notifications/cancelled")).toHaveLength(1);
   });
 
   it("before the start sends nothing", async () => {
     const { connection } = await open(scripted({}));
-    await expect(connection.request(...call("never"), { signal: AbortSignal.abort(new Error("no more")) })).rejects.toMatchObject({ kind: "cancelled", sent: false, message: "no more" });
+    await expect(connection.request(...toolCall("never"), { signal: AbortSignal.abort(new Error("no more")) })).rejects.toMatchObject({ kind: "cancelled", sent: false, message: "no more" });
     expect((await journalOf(connection)).filter((m) => m.params?.["name"] === "never")).toEqual([]);
   });
 
   it("leaves no listeners on a signal that many calls share", async () => {
     const { connection } = await open(scripted({}));
     const { signal } = new AbortController();
-    const { getEventListeners } = await import("node:events");
-    await Promise.all(Array.from({ length: 50 }, () => connection.request(...call(), { signal })));
+    await Promise.all(Array.from({ length: 50 }, () => connection.request(...toolCall(), { signal })));
     expect(getEventListeners(signal, "abort")).toHaveLength(0);
   });
 });
@@ -93,14 +92,14 @@ describe("answers", () => {
   it("may have the id as text, in any order (python-sdk#1720)", async () => {
     const answer = (text: string): object => ({ raw: `{"jsonrpc":"2.0","id":"$id","result":${JSON.stringify(ok(text))}}\n` });
     const { connection, notes } = await open(scripted({ on: { "tools/call": [{ delay: 200 }, answer("first")], "tools/call#2": [answer("second")] } }));
-    const results = await Promise.all([connection.request(...call()), connection.request(...call())]);
+    const results = await Promise.all([connection.request(...toolCall()), connection.request(...toolCall())]);
     expect(results.map(textOf)).toEqual(["first", "second"]);
     expect(notes.filter((note) => note.includes("into strings"))).toHaveLength(1);
   });
 
   it("with a wrong id are named as the likely cause of the timeout (radare2-mcp#68)", async () => {
     const { connection, notes } = await open(scripted({ on: { "tools/call": [{ raw: '{"jsonrpc":"2.0","id":0,"result":{"content":[]}}\n' }] } }));
-    const { error } = await timed(connection.request(...call(), { timeoutMs: 300 }));
+    const { error } = await timed(connection.request(...toolCall(), { timeoutMs: 300 }));
     expect(error.message).toMatch(/no answer to tools\/call within 0\.3s; meanwhile the server answered with id 0/);
     expect(notes.join()).toContain("response for id 0");
   });
@@ -108,20 +107,20 @@ describe("answers", () => {
   it("to requests that were never sent are dropped and told once", async () => {
     const stray = { raw: '{"jsonrpc":"2.0","id":4711,"result":{}}\n{"jsonrpc":"2.0","id":"abc","result":{}}\n' };
     const { connection, notes, protocolErrors } = await open(scripted({ on: { "tools/call": [stray, stray, { result: ok("fine") }] } }));
-    expect(textOf(await connection.request(...call()))).toBe("fine");
+    expect(textOf(await connection.request(...toolCall()))).toBe("fine");
     expect(notes.filter((note) => note.includes("unknown id"))).toEqual(["response for unknown id 4711; such answers are dropped"]);
     expect(protocolErrors).toHaveLength(1);
   });
 
   it("twice count once", async () => {
     const { connection } = await open(scripted({ on: { "tools/call": [{ result: ok("one") }, { result: ok("two") }] } }));
-    expect(textOf(await connection.request(...call()))).toBe("one");
-    expect(textOf(await connection.request(...call()))).toBe("one");
+    expect(textOf(await connection.request(...toolCall()))).toBe("one");
+    expect(textOf(await connection.request(...toolCall()))).toBe("one");
   });
 
   it("with id null fail the only open request", async () => {
     const { connection } = await open(scripted({ on: { "tools/call": [{ raw: '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}\n' }] } }));
-    await expect(connection.request(...call())).rejects.toMatchObject({ kind: "rpc", code: -32700 });
+    await expect(connection.request(...toolCall())).rejects.toMatchObject({ kind: "rpc", code: -32700 });
   });
 
   it.each([
@@ -130,26 +129,26 @@ describe("answers", () => {
     ["a result that is text", '"result":"x"'],
   ])("are refused when they hold %s", async (_name, member) => {
     const { connection } = await open(scripted({ on: { "tools/call": [{ raw: `{"jsonrpc":"2.0","id":$id,${member}}\n` }] } }));
-    await expect(connection.request(...call(), { timeoutMs: 2000 })).rejects.toMatchObject({ kind: "invalid", sent: true });
+    await expect(connection.request(...toolCall(), { timeoutMs: 2000 })).rejects.toMatchObject({ kind: "invalid", sent: true });
   });
 
   it.each([[{ content: [{ type: "text" }] }], [{ content: [{ type: "text", text: "ok", annotations: null, _meta: null }] }], [{ structuredContent: [1, 2], content: [] }], [{ content: [{ type: "hologram", x: 1 }], extra: true }], [{}]])(
     "come through as they are, however odd: %j",
     async (result) => {
       const { connection } = await open(scripted({ on: { "tools/call": [{ result }] } }));
-      expect(await connection.request(...call())).toEqual(result);
+      expect(await connection.request(...toolCall())).toEqual(result);
     },
   );
 
   it("with an error keep its code, message and data", async () => {
     const { connection } = await open(scripted({ on: { "tools/call": [{ error: { code: -32602, message: "Unknown tool", data: { near: ["echo"] } } }] } }));
-    await expect(connection.request(...call())).rejects.toMatchObject({ kind: "rpc", code: -32602, message: "Unknown tool", data: { near: ["echo"] } });
+    await expect(connection.request(...toolCall())).rejects.toMatchObject({ kind: "rpc", code: -32602, message: "Unknown tool", data: { near: ["echo"] } });
     expect(connection.closed).toBe(false);
   });
 
   it("with names like __proto__ stay plain data", async () => {
     const { connection } = await open(scripted({ on: { "tools/call": [{ raw: '{"jsonrpc":"2.0","id":$id,"result":{"__proto__":{"polluted":1},"content":[]}}\n' }] } }));
-    await connection.request(...call());
+    await connection.request(...toolCall());
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
 });
@@ -161,7 +160,7 @@ describe("notifications", () => {
     await connection.request("ping", {});
     const heard: string[] = [];
     connection.onNotification((method) => heard.push(method));
-    await connection.request(...call());
+    await connection.request(...toolCall());
     await until(() => heard.length >= 2);
     expect(heard).toEqual(["notifications/message", "notifications/tools/list_changed"]);
   });
@@ -174,7 +173,7 @@ describe("requests of the server", () => {
     const { connection } = await open(scripted({ on: { "tools/call": [ask("elicitation/create"), { delay: 100 }, { result: ok("fine") }] } }), { grants: { elicitation: { approvals: true } } }, {
       hooks: { onServerRequest: async ({ method, params }) => ({ action: "accept", content: { method, params } }) },
     });
-    await connection.request(...call());
+    await connection.request(...toolCall());
     const journal = await journalOf(connection);
     expect(journal[0]!.params["capabilities"]).toEqual({ elicitation: { form: {} } });
     expect(journal).toContainEqual({ jsonrpc: "2.0", id: 0, result: { action: "accept", content: { method: "elicitation/create", params: { message: "?" } } } });
@@ -185,7 +184,7 @@ describe("requests of the server", () => {
     const { connection } = await open(scripted({ on: { "tools/call": [ask("sampling/createMessage", "s"), ask("no/such", 7), { delay: 100 }, { result: ok("fine") }] } }), {}, {
       hooks: { onServerRequest: async ({ method }) => (asked.push(method), {}) },
     });
-    await connection.request(...call());
+    await connection.request(...toolCall());
     const journal = await journalOf(connection);
     expect(asked).toEqual([]);
     expect(journal[0]!.params["capabilities"]).toEqual({});
@@ -200,7 +199,7 @@ describe("requests of the server", () => {
       { grants: { elicitation: { forward: true } } },
       { hooks: { onServerRequest: (request) => ((signal = request.signal), new Promise(() => {})) } },
     );
-    await connection.request(...call());
+    await connection.request(...toolCall());
     expect(signal?.aborted).toBe(true);
   });
 });

@@ -10,7 +10,7 @@ import type { HttpSpec } from "../../src/plan/types.ts";
 import { appPlan, httpSpec } from "../support/app-plan.ts";
 import { httpMcpServer } from "../support/http-mcp-server.ts";
 import type { Exchange, HttpMcpServer } from "../support/http-mcp-server.ts";
-import { atEnd, connectorFor, open, temporaryFolder, textOf, until } from "./support.ts";
+import { atEnd, connectorFor, open, temporaryFolder, textOf, toolCall, until } from "./support.ts";
 
 async function serve(script?: (exchange: Exchange) => unknown, options?: Parameters<typeof httpMcpServer>[1]): Promise<HttpMcpServer> {
   const server = await httpMcpServer(script, options);
@@ -18,7 +18,6 @@ async function serve(script?: (exchange: Exchange) => unknown, options?: Paramet
   return server;
 }
 
-const call = (args: object = {}): [string, { name: string; arguments: object }] => ["tools/call", { name: "echo", arguments: args }];
 const ok = (text: string): object => ({ content: [{ type: "text", text }] });
 const counted = (server: HttpMcpServer, name: string): number => server.log.filter((entry) => entry === name).length;
 
@@ -56,7 +55,7 @@ describe("a session", () => {
     const server = await sessions((x) => x.reply(404));
     const { connection } = await open(httpSpec(server.url));
     expect(connection).toMatchObject({ transport: "http", pid: null });
-    expect(textOf(await connection.request(...call({ a: "日本" })))).toBe('{"a":"日本"}');
+    expect(textOf(await connection.request(...toolCall("echo", { a: "日本" })))).toBe('{"a":"日本"}');
     await connection.close();
     const [first, ...rest] = server.seen;
     expect(first!.headers).not.toHaveProperty("mcp-protocol-version");
@@ -85,7 +84,7 @@ describe("a session", () => {
     const { connection, notes } = await open(httpSpec(server.url));
     await connection.request("logging/setLevel", { level: "info" }).catch(() => {});
     server.forget();
-    const results = await Promise.all(Array.from({ length: 5 }, (_, i) => connection.request(...call({ i }))));
+    const results = await Promise.all(Array.from({ length: 5 }, (_, i) => connection.request(...toolCall("echo", { i }))));
     expect(results.map(textOf)).toEqual([0, 1, 2, 3, 4].map((i) => `{"i":${i}}`));
     expect(counted(server, "initialize")).toBe(2);
     expect(notes.join()).toContain("a new one was opened");
@@ -101,7 +100,7 @@ describe("a session", () => {
       return true;
     });
     const { connection } = await open(httpSpec(server.url));
-    await expect(connection.request(...call())).rejects.toMatchObject({ kind: "session-expired", sent: false });
+    await expect(connection.request(...toolCall())).rejects.toMatchObject({ kind: "session-expired", sent: false });
     expect(counted(server, "initialize")).toBe(2);
     expect(counted(server, "tools/call")).toBe(2);
   });
@@ -111,7 +110,7 @@ describe("a session", () => {
     const { connection } = await open(httpSpec(server.url));
     await connection.request("resources/subscribe", { uri: "a://b" });
     server.forget();
-    await connection.request(...call());
+    await connection.request(...toolCall());
     expect(counted(server, "resources/subscribe")).toBe(2);
   });
 });
@@ -166,7 +165,7 @@ describe("the GET stream", () => {
     const { connection } = await open(httpSpec(server.url));
     await new Promise((resolve) => setTimeout(resolve, status === 501 ? 100 : 1500));
     expect(counted(server, "GET")).toBe(1);
-    expect(textOf(await connection.request(...call()))).toBe("{}");
+    expect(textOf(await connection.request(...toolCall()))).toBe("{}");
   });
 
   it("brings notifications and requests; a lost one is opened again with the last event id, and what was heard is not heard twice", async () => {
@@ -205,7 +204,7 @@ describe("a call", () => {
     const { connection } = await open(httpSpec(server.url));
     for (const clean of [true, false]) {
       const started = Date.now();
-      await expect(connection.request(...call({ clean }), { timeoutMs: 15_000 })).rejects.toMatchObject({ kind: "closed", sent: true });
+      await expect(connection.request(...toolCall("echo", { clean }), { timeoutMs: 15_000 })).rejects.toMatchObject({ kind: "closed", sent: true });
       expect(Date.now() - started).toBeLessThan(2000);
     }
     expect(counted(server, "tools/call")).toBe(2);
@@ -228,7 +227,7 @@ describe("a call", () => {
       return true;
     });
     const { connection } = await open(httpSpec(server.url));
-    expect(textOf(await connection.request(...call(), { timeoutMs: 15_000 }))).toBe("resumed");
+    expect(textOf(await connection.request(...toolCall(), { timeoutMs: 15_000 }))).toBe("resumed");
     expect(server.seen.filter((x) => x.verb === "GET").slice(1).map((x) => x.headers["last-event-id"])).toEqual(["e1", "e1", "e1"]);
     expect(counted(server, "tools/call")).toBe(1);
   });
@@ -241,9 +240,9 @@ describe("a call", () => {
       return true;
     });
     const { connection } = await open(httpSpec(server.url));
-    const first = connection.request(...call());
+    const first = connection.request(...toolCall());
     await new Promise((resolve) => setTimeout(resolve, 50));
-    await expect(connection.request(...call())).rejects.toMatchObject({ kind: "http", code: 500, sent: true, message: expect.stringMatching(/HTTP 500 from .* \(text\/plain\): boom/) });
+    await expect(connection.request(...toolCall())).rejects.toMatchObject({ kind: "http", code: 500, sent: true, message: expect.stringMatching(/HTTP 500 from .* \(text\/plain\): boom/) });
     expect(textOf(await first)).toBe("first");
   });
 
@@ -251,7 +250,7 @@ describe("a call", () => {
     const page = `<!DOCTYPE html><html><head><script>var a = "secret";</script></head><body><h1>504 Gateway Time-out</h1>${"<p>padding</p>".repeat(200)}</body></html>`;
     const server = await serve((x) => x.message.method === "tools/call" && (x.reply(504, { "content-type": "text/html; charset=utf-8" }, page), true));
     const { connection } = await open(httpSpec(server.url));
-    const error = await connection.request(...call()).catch((e: unknown) => e as Error & { sent: boolean });
+    const error = await connection.request(...toolCall()).catch((e: unknown) => e as Error & { sent: boolean });
     expect(error).toMatchObject({ kind: "http", code: 504, sent: true });
     expect((error as Error).message).toMatch(/^HTTP 504 from 127\.0\.0\.1:\d+ after \d+\.\ds \(text\/html\): 504 Gateway Time-out padding/);
     expect((error as Error).message.length).toBeLessThan(320);
@@ -267,7 +266,7 @@ describe("a call", () => {
       return true;
     });
     const { connection } = await open(httpSpec(server.url));
-    await expect(connection.request(...call())).rejects.toMatchObject({ kind: "http", code: 429, retryAfterMs: 7000, sent: false });
+    await expect(connection.request(...toolCall())).rejects.toMatchObject({ kind: "http", code: 429, retryAfterMs: 7000, sent: false });
     expect((await connection.list()).tools).toHaveLength(1);
     expect(counted(server, "tools/call")).toBe(1);
   });
@@ -276,7 +275,7 @@ describe("a call", () => {
     let closed = false;
     const server = await serve((x) => x.message.method === "tools/call" && (x.stream(), x.response.on("close", () => (closed = true)), true));
     const { connection } = await open(httpSpec(server.url));
-    await expect(connection.request(...call(), { timeoutMs: 200 })).rejects.toMatchObject({ kind: "timeout" });
+    await expect(connection.request(...toolCall(), { timeoutMs: 200 })).rejects.toMatchObject({ kind: "timeout" });
     await until(() => closed && counted(server, "notifications/cancelled") === 1);
   });
 
@@ -290,14 +289,14 @@ describe("a call", () => {
   ])("with an answer over the limit as %s fails as too large; one under it does not", async (_name, answer) => {
     const server = await serve((x) => x.message.method === "tools/call" && (answer(x, "x".repeat(x.count === 1 ? 200_000 : 1000)), true));
     const { connection } = await open(httpSpec(server.url, { bodyBytes: 100_000 }));
-    await expect(connection.request(...call())).rejects.toMatchObject({ kind: "too-large", sent: true });
-    expect(textOf(await connection.request(...call()))).toHaveLength(1000);
+    await expect(connection.request(...toolCall())).rejects.toMatchObject({ kind: "too-large", sent: true });
+    expect(textOf(await connection.request(...toolCall()))).toHaveLength(1000);
   });
 
   it("may be one of very many: connections are kept and bounded by what runs at once", async () => {
     const server = await serve();
     const { connection } = await open(httpSpec(server.url));
-    for (let i = 0; i < 30; i += 1) await Promise.all([0, 1, 2].map(() => connection.request(...call())));
+    for (let i = 0; i < 30; i += 1) await Promise.all([0, 1, 2].map(() => connection.request(...toolCall())));
     expect(server.connections()).toBeLessThan(12);
   });
 });
@@ -311,7 +310,7 @@ describe("a redirect", () => {
       return true;
     });
     const { connection, notes } = await open(httpSpec(server.url, { bearer: "t0ken" }));
-    expect(textOf(await connection.request(...call({ a: 1 })))).toBe('{"a":1}');
+    expect(textOf(await connection.request(...toolCall("echo", { a: 1 })))).toBe('{"a":1}');
     expect(server.seen.filter((x) => x.path === "/mcp")).toHaveLength(1);
     expect(notes.join()).toContain(`${server.origin}/mcp/; write that address in mcp.url`);
   });
@@ -382,7 +381,7 @@ describe("TLS", () => {
     expect(error.message).toMatch(/127\.0\.0\.1:\d+ cannot be reached: DEPTH_ZERO_SELF_SIGNED_CERT.*set mcp\.tls\.ca/);
     expect(error.retry).toBe(false);
     const good = await open(httpSpec(server.url, { ca: caFile }));
-    expect(textOf(await good.connection.request(...call()))).toBe("{}");
+    expect(textOf(await good.connection.request(...toolCall()))).toBe("{}");
     const loose = await open(httpSpec(server.url, { insecure: true }));
     expect(loose.notes.join()).toContain("any certificate is accepted");
   });
@@ -423,7 +422,7 @@ describe("a proxy", () => {
     const proxy = await proxyTo(server);
     const hostEnv = { HTTP_PROXY: proxy.url.replace("//", "//me:p%40ss@"), NO_PROXY: "other.test,.inner.test" };
     const { connection } = await open(httpSpec("http://mcp.test/mcp"), {}, { connector: connectorFor({ hostEnv }) });
-    expect(textOf(await connection.request(...call()))).toBe("{}");
+    expect(textOf(await connection.request(...toolCall()))).toBe("{}");
     expect(proxy.asked[0]).toBe(`POST http://mcp.test/mcp Basic ${Buffer.from("me:p@ss").toString("base64")}`);
     const before = proxy.asked.length;
     await open(httpSpec(server.url), {}, { connector: connectorFor({ hostEnv }) });
@@ -440,7 +439,7 @@ describe("a proxy", () => {
     const proxy = await proxyTo(server);
     const connector = connectorFor({ hostEnv: { https_proxy: proxy.url } });
     const { connection } = await open(httpSpec("https://mcp.test/mcp", { ca: join(folder, "cert.pem") }), {}, { connector });
-    expect(textOf(await connection.request(...call()))).toBe("{}");
+    expect(textOf(await connection.request(...toolCall()))).toBe("{}");
     expect(proxy.asked[0]).toBe("CONNECT mcp.test:443");
     expect((await failedStart(httpSpec("https://else.test/mcp", { ca: join(folder, "cert.pem") }), { hostEnv: { https_proxy: proxy.url } })).message).toContain("ERR_TLS_CERT_ALTNAME_INVALID");
   });
@@ -468,7 +467,7 @@ describe("the old HTTP+SSE transport", () => {
     const server = await oldServer();
     const { connection, notes } = await open(httpSpec(server.url, { headers: { "X-Key": "k" } }));
     expect(connection.protocolVersion).toBe("2024-11-05");
-    expect(textOf(await connection.request(...call({ a: 1 })))).toBe('{"a":1}');
+    expect(textOf(await connection.request(...toolCall("echo", { a: 1 })))).toBe('{"a":1}');
     expect(notes.join()).toContain("old HTTP+SSE transport");
     expect(server.seen.every((x) => x.headers["x-key"] === "k")).toBe(true);
     const closed = new Promise((resolve) => connection.onClosed(resolve));

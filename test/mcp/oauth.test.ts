@@ -8,14 +8,13 @@ import { login, logout } from "../../src/mcp/oauth-login.ts";
 import { OAuthStore } from "../../src/mcp/oauth-store.ts";
 import type { AppPlan } from "../../src/plan/types.ts";
 import { appPlan, httpSpec } from "../support/app-plan.ts";
-import type { HttpMcpServer } from "../support/http-mcp-server.ts";
 import { authorizationServer, protectedServer } from "../support/oauth-server.ts";
 import type { AuthorizationServer } from "../support/oauth-server.ts";
-import { atEnd, connectorFor, open, temporaryFolder, until } from "./support.ts";
+import { atEnd, connectorFor, open, temporaryFolder, toolCall, until } from "./support.ts";
 
 interface World {
   as: AuthorizationServer;
-  readonly server: HttpMcpServer;
+  readonly server: Awaited<ReturnType<typeof protectedServer>>;
   readonly dataDir: string;
   readonly plan: (settings?: OAuthSettings) => AppPlan;
   /** Signs in; `visit` plays the browser. */
@@ -26,7 +25,7 @@ interface World {
 async function world(): Promise<World> {
   const as = await authorizationServer();
   const dataDir = temporaryFolder();
-  const server: HttpMcpServer = await protectedServer(() => w.as);
+  const server: World["server"] = await protectedServer(() => w.as);
   atEnd(() => Promise.all([w.as.close(), as.close(), server.close()]));
   const spec = (settings: OAuthSettings): ReturnType<typeof httpSpec> => httpSpec(server.url, { oauth: { ...settings } as never });
   const w: World = {
@@ -39,7 +38,7 @@ async function world(): Promise<World> {
   return w;
 }
 
-const call: [string, { name: string; arguments: object }] = ["tools/call", { name: "echo", arguments: {} }];
+const call = toolCall();
 
 /** Plays the browser up to the redirect, and gives the address that it would go back to. */
 async function redirectOf(url: string): Promise<URL> {
@@ -223,6 +222,16 @@ describe("renewal", () => {
     expect(w.as.tokenRequests()).toEqual([]);
     expect(JSON.stringify(w.as.asked)).not.toMatch(/access-|refresh-/);
     await first.close();
+  });
+
+  it("does not help where the scope is too small; the next sign-in asks for what the server wanted", async () => {
+    const w = await world();
+    await w.signIn({ scopes: ["read"] });
+    const { connection } = await w.connect({ scopes: ["read"] });
+    w.server.refuse = (x) => x.message.method === "tools/call" && (x.reply(403, { "www-authenticate": 'Bearer error="insufficient_scope", scope="read write"' }), true);
+    await expect(connection.request(...call)).rejects.toMatchObject({ kind: "forbidden", message: expect.stringContaining("read write") });
+    await w.signIn({ scopes: ["read"] });
+    expect(w.as.asked.filter((entry) => entry.path === "/authorize").map((entry) => entry.params["scope"])).toEqual(["read", "read write"]);
   });
 
   it("breaks the lock of a dead process", async () => {

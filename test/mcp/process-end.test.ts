@@ -167,6 +167,16 @@ describe("orphans of a dead host", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  it("cannot be written down where the data folder cannot be written, and run all the same", async () => {
+    const dataDir = join(temporaryFolder(), "file");
+    writeFileSync(dataDir, "not a folder");
+    const warnings: string[] = [];
+    const log = { debug() {}, info() {}, error() {}, warn: (_fields: object, message: string) => void warnings.push(message), child: () => log };
+    const { connection } = await open(scripted({}), {}, { connector: connectorFor({ dataDir, log }) });
+    expect(connection.closed).toBe(false);
+    expect(warnings.join()).toContain("the record of child processes cannot be written");
+  });
+
   it("are left by a host killed with SIGKILL and ended by the next; a host that dies of an uncaught error leaves none", async () => {
     const source = join(dirname(dirname(await builtCli())), "mcp", "connector.js");
     const dataDir = temporaryFolder();
@@ -202,7 +212,7 @@ describe("killAll", () => {
   });
 
   it("signals nothing once its groups are gone", () => {
-    const children = new Children(temporaryFolder());
+    const children = new Children(temporaryFolder(), () => {});
     const child = spawn("sleep", ["900"], { detached: true, stdio: "ignore" });
     atEnd(() => child.kill("SIGKILL"));
     children.add(child.pid!);

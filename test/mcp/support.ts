@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach } from "vitest";
 import { createConnector } from "../../src/mcp/connector.ts";
 import type { ConnectorOptions } from "../../src/mcp/connector.ts";
+import type { JsonObject } from "../../src/base/json.ts";
 import type { AppPlan } from "../../src/plan/types.ts";
 import type { Connection, ConnectionHooks, Connector, Logger } from "../../src/runtime/ports.ts";
 import { appPlan } from "../support/app-plan.ts";
@@ -68,13 +69,18 @@ export async function open(connect: AppPlan["connect"], parts: Partial<AppPlan> 
   return { connection, connector, stderr, notes, protocolErrors };
 }
 
+/** Method and params of a tool call, for `request`. */
+export function toolCall(name = "echo", args: object = {}): [string, JsonObject] {
+  return ["tools/call", { name, arguments: args as JsonObject }];
+}
+
 /** The text of the first content block of a tool result. */
 export function textOf(result: unknown): string {
   return (result as { content: { text: string }[] }).content[0]!.text;
 }
 
 /** Waits until `check` gives a truthy value; fails after `ms`. */
-export async function until<T>(check: () => T | Promise<T>, ms = 5000): Promise<NonNullable<T>> {
+export async function until<T>(check: () => T | false | null | undefined | Promise<T | false | null | undefined>, ms = 5000): Promise<T> {
   const end = Date.now() + ms;
   for (;;) {
     const value = await check();

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { httpMcpServer } from "./http-mcp-server.ts";
-import type { HttpMcpServer } from "./http-mcp-server.ts";
+import type { Exchange, HttpMcpServer } from "./http-mcp-server.ts";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -85,18 +85,21 @@ export async function authorizationServer(): Promise<AuthorizationServer> {
   return as;
 }
 
-/** An MCP server that takes only tokens of the authorization server that `current` gives. */
-export async function protectedServer(current: () => AuthorizationServer): Promise<HttpMcpServer> {
-  const server: HttpMcpServer = await httpMcpServer((x) => {
-    if (x.path.startsWith("/.well-known/oauth-protected-resource")) {
-      x.reply(200, { "content-type": "application/json" }, JSON.stringify({ resource: server.url, authorization_servers: [current().issuer] }));
+/** An MCP server that takes only tokens of the authorization server that `current` gives; `refuse` may answer requests that are signed in. */
+export async function protectedServer(current: () => AuthorizationServer): Promise<HttpMcpServer & { refuse: (exchange: Exchange) => unknown }> {
+  const server: HttpMcpServer & { refuse: (exchange: Exchange) => unknown } = Object.assign(
+    await httpMcpServer((x) => {
+      if (x.path.startsWith("/.well-known/oauth-protected-resource")) {
+        x.reply(200, { "content-type": "application/json" }, JSON.stringify({ resource: server.url, authorization_servers: [current().issuer] }));
+        return true;
+      }
+      if (x.path.startsWith("/.well-known/")) return x.reply(404), true;
+      const token = x.headers.authorization?.replace("Bearer ", "");
+      if (token !== undefined && current().valid.has(token)) return server.refuse(x);
+      x.reply(401, { "www-authenticate": `Bearer resource_metadata="${server.origin}/.well-known/oauth-protected-resource/mcp", scope="read"` });
       return true;
-    }
-    if (x.path.startsWith("/.well-known/")) return x.reply(404), true;
-    const token = x.headers.authorization?.replace("Bearer ", "");
-    if (token !== undefined && current().valid.has(token)) return false;
-    x.reply(401, { "www-authenticate": `Bearer resource_metadata="${server.origin}/.well-known/oauth-protected-resource/mcp", scope="read"` });
-    return true;
-  });
+    }),
+    { refuse: (): unknown => false },
+  );
   return server;
 }
