@@ -9,6 +9,8 @@ import type { GatewayPlan } from "../kit-api.ts";
 export interface TokenSet {
   /** The principal of an `Authorization` header, or null. Compares with every token in constant time. */
   authenticate(header: string | undefined): Principal | null;
+  /** Everybody who has a token. */
+  readonly principals: readonly Principal[];
   /** Files with open permissions and the like, for the log. */
   readonly warnings: readonly string[];
 }
@@ -47,6 +49,7 @@ export async function loadTokens(dataDir: string, clients: readonly Client[]): P
   }
   return {
     warnings,
+    principals: entries.map((entry) => entry.principal),
     authenticate(header) {
       const match = header === undefined ? null : /^Bearer +([^\s]+)$/i.exec(header);
       if (!match) return null;

@@ -22,6 +22,8 @@ export interface McpRequest {
 /** The Streamable HTTP transport of the gateway. */
 export interface GatewayHttp {
   handle(request: McpRequest): Promise<void>;
+  /** Takes over who may come in after a reload: sessions of callers that are gone end, the others get their new tool selection. */
+  follow(principals: readonly Principal[]): Promise<void>;
   /** Open sessions. */
   readonly sessions: number;
   /** Takes no new requests, ends waiting streams at once, gives running requests up to `graceMs` (5 s), and ends all sessions. */
@@ -182,11 +184,22 @@ export function createGatewayHttp(options: GatewayHttpOptions): GatewayHttp {
       await end(entry);
       res.writeHead(204).end();
     },
+    async follow(principals) {
+      const gone: HttpSession[] = [];
+      for (const entry of sessions.values()) {
+        const { client, role } = entry.session.principal;
+        const now = principals.find((p) => p.client === client && p.role === role);
+        if (now) entry.session.principal = now;
+        else gone.push(entry);
+      }
+      await Promise.all(gone.map(end));
+      gateway.refresh();
+    },
     async close(graceMs = 5000) {
       closed = true;
       clearInterval(sweep);
       for (const { main } of sessions.values()) main.end();
-      const running = Promise.allSettled([...posts]);
+      const running = Promise.allSettled(posts);
       await Promise.race([running, sleep(graceMs, undefined, { ref: false })]);
       await Promise.all([...sessions.values()].map(end));
     },

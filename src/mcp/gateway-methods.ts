@@ -70,18 +70,17 @@ export function visibleTools(kit: Kit, settings: GatewaySettings, { principal }:
 const LISTED: ReadonlySet<string> = new Set(["exposed", "unavailable", "denied"]);
 const shownCache = new WeakMap<Catalog, WeakMap<Principal["sees"], ReadonlySet<string>>>();
 
-/** Full names of what the kit's own export shows a client; policy and selection are decided in one place. Kept for as long as catalogue and selection are. */
+/** Full names of what the kit shows a client; policy and selection are decided there, in one place. Kept for as long as catalogue and selection are. */
 function shownTo(kit: Kit, catalog: Catalog, principal: Principal): ReadonlySet<string> {
   let bySelection = shownCache.get(catalog);
   if (!bySelection) shownCache.set(catalog, (bySelection = new WeakMap()));
   let shown = bySelection.get(principal.sees);
-  if (!shown) bySelection.set(principal.sees, (shown = new Set(Object.values(kit.tools("mcp", { client: principal.client }).names).filter((full) => seesFull(catalog, full, principal)))));
+  if (!shown) {
+    const tools = kit.visibleTools?.(principal.client) ?? Object.values(kit.tools("mcp", { client: principal.client }).names).flatMap((full) => catalog.byFull(full) ?? []);
+    shown = new Set(tools.filter((tool) => principal.sees(tool.app, tool.tool)).map((tool) => tool.full));
+    bySelection.set(principal.sees, shown);
+  }
   return shown;
-}
-
-function seesFull(catalog: Catalog, full: string, principal: Principal): boolean {
-  const tool = catalog.byFull(full);
-  return tool !== undefined && principal.sees(tool.app, tool.tool);
 }
 
 async function callTool({ kit, settings }: MethodDeps, session: GatewaySession, params: JsonObject, flight: InFlight): Promise<JsonObject> {
@@ -138,7 +137,7 @@ function optionsOf(session: GatewaySession, params: JsonObject, flight: InFlight
   const approvalId = own(meta, "aurora/approval_id");
   const token = own(meta, "progressToken");
   const name = typeof conversation === "string" && conversation !== "" ? conversation.slice(0, 256) : session.id;
-  session.conversations.add(name);
+  session.joins(name);
   const passed: JsonObject = {};
   for (const [key, value] of Object.entries(meta)) if (!isOwnMeta(key)) setOwn(passed, key, value);
   return {

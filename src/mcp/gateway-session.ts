@@ -8,6 +8,7 @@ import { refusal, unknownMethod } from "./gateway-results.ts";
 
 /** Requests of one session that may run at once. */
 const MAX_IN_FLIGHT = 256;
+const MAX_CONVERSATIONS = 1000;
 
 /** One request that runs. */
 export interface InFlight {
@@ -47,7 +48,7 @@ export class GatewaySession {
   /** Least severe log messages that the client wants. */
   logLevel = "info";
   readonly subscriptions = new Set<string>();
-  /** Conversations that calls of this session belonged to. */
+  /** Conversations that calls of this session belonged to; the newest when there are very many. */
   readonly conversations: Set<string>;
   readonly inFlight = new Map<RpcId, InFlight>();
   readonly #find: SessionOptions["find"];
@@ -61,6 +62,15 @@ export class GatewaySession {
     this.outlet = options.outlet;
     this.conversations = new Set([options.id]);
     this.#find = options.find;
+  }
+
+  /** Notes that a call belongs to a conversation. */
+  joins(conversation: string): void {
+    if (this.conversations.size >= MAX_CONVERSATIONS && !this.conversations.has(conversation)) {
+      const oldest = [...this.conversations].find((name) => name !== this.id);
+      if (oldest !== undefined) this.conversations.delete(oldest);
+    }
+    this.conversations.add(conversation);
   }
 
   get closed(): boolean {
@@ -162,6 +172,6 @@ export class GatewaySession {
     if (this.#closed) return;
     this.#closed = true;
     for (const flight of this.inFlight.values()) flight.abort.abort();
-    for (const { reject } of [...this.#asked.values()]) reject(new Error("the session ended"));
+    for (const { reject } of this.#asked.values()) reject(new Error("the session ended"));
   }
 }

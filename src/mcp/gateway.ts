@@ -27,6 +27,8 @@ export interface Gateway {
   open(params: JsonObject, principal: Principal, outlet: Outlet): { readonly session: GatewaySession; readonly result: JsonObject };
   /** Ends a session: its calls are cancelled, its open approvals are refused. */
   end(session: GatewaySession): Promise<void>;
+  /** Looks again at what each client sees, after settings or selections changed; clients are told of what is different. */
+  refresh(): void;
   /** Ends all sessions and stops listening to the kit. */
   close(): Promise<void>;
 }
@@ -92,16 +94,6 @@ export function createGateway(options: GatewayOptions): Gateway {
     if (method !== "notifications/message") return;
     for (const { session, outlet } of receivers(sessions, app, scope)) if (wantsLog(params, session.logLevel)) outlet.send(rpcNotification(method, params));
   };
-  const stops = [
-    kit.on("catalog", () => {
-      timer ??= setTimeout(tellChanges, options.debounceMs ?? 50);
-    }),
-    kit.on("resource", (_app, uri) => {
-      for (const session of subscribers.get(uri) ?? []) session.notify("notifications/resources/updated", { uri });
-    }),
-    kit.on("notification", passNotification),
-  ];
-
   const gateway: Gateway = {
     open(params, principal, outlet) {
       const asked = params["protocolVersion"];
@@ -122,12 +114,22 @@ export function createGateway(options: GatewayOptions): Gateway {
       const left = [...session.conversations].filter((name) => ![...sessions].some((other) => other.principal.client === client && other.conversations.has(name)));
       await endConversations(kit, session, left);
     },
+    refresh() {
+      timer ??= setTimeout(tellChanges, options.debounceMs ?? 50);
+    },
     async close() {
       clearTimeout(timer);
       for (const stop of stops) stop();
       await Promise.all([...sessions].map((session) => gateway.end(session)));
     },
   };
+  const stops = [
+    kit.on("catalog", () => gateway.refresh()),
+    kit.on("resource", (_app, uri) => {
+      for (const session of subscribers.get(uri) ?? []) session.notify("notifications/resources/updated", { uri });
+    }),
+    kit.on("notification", passNotification),
+  ];
   return gateway;
 }
 

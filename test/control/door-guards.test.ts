@@ -155,7 +155,7 @@ describe("bounds", () => {
 });
 
 describe("where it listens", () => {
-  const start = (gateway: Partial<typeof LOCAL_DOOR>) => startHttpServer({ gateway: { ...LOCAL_DOOR, ...gateway }, tokens: () => ({ authenticate: () => null, warnings: [] }), routes: [], log: memoryLog() });
+  const start = (gateway: Partial<typeof LOCAL_DOOR>) => startHttpServer({ gateway: { ...LOCAL_DOOR, ...gateway }, tokens: () => ({ authenticate: () => null, principals: [], warnings: [] }), routes: [], log: memoryLog() });
 
   it("refuses to listen beyond loopback without a token and TLS, and names the settings", async () => {
     await expect(start({ host: "0.0.0.0" })).rejects.toThrow(/gateway\.tls.*allow_insecure_listen/);

@@ -307,6 +307,22 @@ describe("server-to-client requests", () => {
   });
 });
 
+describe("a reload of gateway.clients", () => {
+  it("ends the sessions of clients that are gone, and tells the others of their new selection", async () => {
+    const bot = await RawSession.open(door, { token: await door.tokenOf("bot") });
+    const [streams, role] = [[session.stream("GET", null), bot.stream("GET", null)], "caller" as const];
+    await Promise.all(streams.map((s) => s.head));
+    await door.mcp.follow([{ role, client: "caller", sees: () => true }, { role, client: "bot", sees: (app) => app === "org.web" }]);
+    await streams[1]!.until((m) => m["method"] === "notifications/tools/list_changed");
+    expect(streams[0]!.events).toEqual([]);
+    await door.mcp.follow([{ role, client: "caller", sees: () => true }]);
+    await streams[1]!.ended;
+    expect((await bot.rpc("ping")).error!.message).toContain("no such session");
+    expect((await session.rpc("ping")).result).toEqual({});
+    streams[0]!.drop();
+  });
+});
+
 describe("closing", () => {
   it("ends waiting streams at once and lets a running call finish", async () => {
     let finish!: () => void;
