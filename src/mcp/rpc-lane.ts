@@ -7,6 +7,7 @@ import type { Json, JsonObject } from "../base/json.ts";
 import { LinkError } from "../runtime/ports.ts";
 import type { CloseReason, Progress, RequestOptions } from "../runtime/ports.ts";
 import { seconds } from "./plain-line.ts";
+import { StrayAnswers } from "./stray-answers.ts";
 import type { Wire, WireMessage } from "./wire.ts";
 
 /** Whom a {@link RpcLane} tells. */
@@ -22,16 +23,6 @@ export interface LaneHandlers {
   readonly note: (message: string) => void;
 }
 
-/** Answers that matched no open request. */
-export interface StrayCounts {
-  /** For a request that had been given up. */
-  late: number;
-  /** For a request that had been answered. */
-  duplicate: number;
-  /** For a request that was never sent. */
-  unknown: number;
-}
-
 interface Pending {
   readonly method: string;
   readonly resolve: (result: JsonObject) => void;
@@ -42,14 +33,13 @@ interface Pending {
   readonly startedAt: number;
   readonly idleMs: number;
   readonly totalMs: number;
-  readonly straysAtStart: number;
+  readonly suspectsAtStart: number;
   heardAt: number;
   timer: NodeJS.Timeout | undefined;
 }
 
 /** How long a request may take when nobody says. */
 const DEFAULT_TIMEOUT_MS = 60_000;
-const GIVEN_UP_KEPT = 1000;
 /** Node warns of more listeners than this on one signal. */
 const WARNED_LISTENERS = 10;
 /** Methods whose work may take long: the server is always told where to send progress. */
@@ -60,22 +50,21 @@ const WITH_PROGRESS = new Set(["tools/call", "resources/read", "prompts/get"]);
  * answers nobody waits for are dropped and counted. Ids start at 0 and are never used twice.
  */
 export class RpcLane {
-  readonly strays: StrayCounts = { late: 0, duplicate: 0, unknown: 0 };
   readonly #wire: Wire;
   readonly #handlers: LaneHandlers;
   readonly #clock: Clock;
   readonly #pending = new Map<number, Pending>();
-  readonly #givenUp = new Set<number>();
+  readonly #strays: StrayAnswers;
   readonly #listeners = new Set<() => void>();
-  readonly #told = new Set<string>();
   #nextId = 0;
-  #lastStray: unknown;
+  #toldStringIds = false;
   #closed: CloseReason | null = null;
 
   constructor(wire: Wire, handlers: LaneHandlers, clock: Clock = systemClock) {
     this.#wire = wire;
     this.#handlers = handlers;
     this.#clock = clock;
+    this.#strays = new StrayAnswers(handlers);
     wire.onmessage = (message) => this.#onMessage(message);
     wire.onlost = (id, error) => this.#onLost(id, error);
     wire.onclose = (reason) => this.#onClose(reason);
@@ -98,12 +87,11 @@ export class RpcLane {
       const idleMs = clamp(options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
       const totalMs = clamp(options.maxTotalMs ?? MAX_TIMER_MS);
       const onAbort = signal === undefined ? undefined : (): void => this.#giveUp(id, new LinkError("cancelled", reasonOf(signal), { sent: true }), reasonOf(signal));
-      const strays = this.strays;
       const pending: Pending = {
         method, resolve, reject, signal, onAbort, idleMs, totalMs,
         onProgress: options.onProgress,
         startedAt: now,
-        straysAtStart: strays.duplicate + strays.unknown,
+        suspectsAtStart: this.#strays.suspects,
         heardAt: now,
         timer: undefined,
       };
@@ -183,7 +171,8 @@ export class RpcLane {
   #openId(id: unknown): number | null {
     if (typeof id === "number") return this.#pending.has(id) ? id : null;
     if (typeof id !== "string" || !/^\d{1,15}$/.test(id) || !this.#pending.has(Number(id))) return null;
-    this.#tellOnce("string-id", "the server turns request ids into strings; they are accepted");
+    if (!this.#toldStringIds) this.#handlers.note("the server turns request ids into strings; they are accepted");
+    this.#toldStringIds = true;
     return Number(id);
   }
 
@@ -194,21 +183,7 @@ export class RpcLane {
       if (this.#pending.size === 1) this.#fail([...this.#pending.keys()][0]!, new LinkError("rpc", String(error["message"] ?? "the server could not read the request"), { sent: true, ...(typeof error["code"] === "number" ? { code: error["code"] } : {}) }));
       return;
     }
-    const number = typeof id === "string" && /^\d{1,15}$/.test(id) ? Number(id) : id;
-    if (typeof number === "number" && this.#givenUp.delete(number)) {
-      this.strays.late += 1;
-      return;
-    }
-    this.#lastStray = id;
-    if (typeof number === "number" && Number.isInteger(number) && number >= 0 && number < this.#nextId) {
-      this.strays.duplicate += 1;
-      this.#tellOnce("duplicate", `response for id ${String(id)}, which was answered already; such answers are dropped`);
-      return;
-    }
-    this.strays.unknown += 1;
-    if (this.#tellOnce("unknown", `response for unknown id ${JSON.stringify(id)?.slice(0, 100)}; such answers are dropped`)) {
-      this.#handlers.protocolError(`the server answered a request that was never sent (id ${JSON.stringify(id)?.slice(0, 100)})`);
-    }
+    this.#strays.take(id, this.#nextId);
   }
 
   #onProgress(params: JsonObject): boolean {
@@ -239,20 +214,14 @@ export class RpcLane {
     }
     const elapsed = seconds(now - pending.startedAt);
     const text = totalLeft <= 0.5 ? `${pending.method} took longer than its hard limit of ${seconds(pending.totalMs)}` : `no answer to ${pending.method} within ${seconds(pending.idleMs)}${pending.heardAt > pending.startedAt ? ` of the last progress (${elapsed} in all)` : ""}`;
-    this.#giveUp(id, new LinkError("timeout", text + this.#strayHint(pending), { sent: true }), "timed out");
-  }
-
-  #strayHint(pending: Pending): string {
-    if (this.strays.duplicate + this.strays.unknown === pending.straysAtStart) return "";
-    return `; meanwhile the server answered with id ${JSON.stringify(this.#lastStray)?.slice(0, 100)}, which belongs to no open request and may be this answer`;
+    this.#giveUp(id, new LinkError("timeout", text + this.#strays.hint(pending.suspectsAtStart), { sent: true }), "timed out");
   }
 
   /** Ends a request from this side: the server is told, once, and never about `initialize` (the protocol forbids that). */
   #giveUp(id: number, error: LinkError, reason: string): void {
     const pending = this.#take(id);
     if (pending === undefined) return;
-    if (this.#givenUp.size >= GIVEN_UP_KEPT) this.#givenUp.delete(this.#givenUp.values().next().value!);
-    this.#givenUp.add(id);
+    this.#strays.giveUp(id);
     if (pending.method !== "initialize" && this.#closed === null) {
       this.#wire.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id, reason } }).catch(() => {
         // The server is gone or deaf: there is nothing left to cancel.
@@ -287,13 +256,6 @@ export class RpcLane {
     clearTimeout(pending.timer);
     if (pending.onAbort !== undefined) pending.signal!.removeEventListener("abort", pending.onAbort);
     return pending;
-  }
-
-  #tellOnce(what: string, text: string): boolean {
-    if (this.#told.has(what)) return false;
-    this.#told.add(what);
-    this.#handlers.note(text);
-    return true;
   }
 }
 

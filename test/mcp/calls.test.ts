@@ -42,12 +42,14 @@ describe("deadlines", () => {
   });
 
   it("cancel with the id and a reason; the call is not sent again (python-sdk#1458, ruby-mcp-client#178)", async () => {
-    const { connection } = await open(scripted({ on: { "tools/call": [{ delay: 400 }, { result: ok("late") }], "tools/call#2": [{ result: ok("second") }] } }));
+    const { connection, notes, protocolErrors } = await open(scripted({ on: { "tools/call": [{ delay: 400 }, { result: ok("late") }], "tools/call#2": [{ result: ok("second") }] } }));
     const { error } = await timed(connection.request(...toolCall("transfer"), { timeoutMs: 150 }));
     expect(error).toMatchObject({ kind: "timeout", sent: true });
     // The late answer arrives right before the answer to the next call, and harms nothing (intent#3479).
     await new Promise((resolve) => setTimeout(resolve, 400));
     expect(textOf(await connection.request(...toolCall("other")))).toBe("second");
+    expect(notes).toEqual(["an answer came after its request (id 1) had been given up; it was dropped (1 so far)"]);
+    expect(protocolErrors).toEqual([]);
     const journal = await journalOf(connection);
     const transfers = journal.filter((m) => m.method === "tools/call" && m.params["name"] === "transfer");
     expect(transfers).toHaveLength(1);
