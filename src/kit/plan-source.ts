@@ -70,7 +70,7 @@ function sourcesOf(set: FileSet): FileSet["topology"][] {
 }
 
 function unreadable(file: string, reason: string): PlanReading {
-  const finding: Diagnostic = { code: "unreadable-file", severity: "error", message: reason, place: null, help: [`looked for ${file}`] };
+  const finding: Diagnostic = { code: "file-unreadable", severity: "error", message: reason, place: null, help: [`looked for ${file}`] };
   return { config: null, plan: null, unitOk: false, diagnostics: [finding], texts: new Map(), contents: new Map(), made: { files: [file], patterns: [] }, secrets: [] };
 }
 

@@ -4,11 +4,11 @@ import type { Diagnostic } from "../base/diagnostics.ts";
 import { sortDiagnostics } from "../base/diagnostics.ts";
 import { parseSize } from "../base/durations.ts";
 import { deepFreeze, digest, keyedDigest } from "../base/json.ts";
-import type { Config, ParkedApp } from "../config/types.ts";
+import type { AppConfig, Config, ParkedApp } from "../config/types.ts";
 import { compilePolicy, type PolicyRules } from "../policy/rules.ts";
 import type { SignalRules } from "../amp/mapping.ts";
 import type { TopologyConfig } from "../../generated/topology.d.ts";
-import { appDefaults, compileApp } from "./app-plan.ts";
+import { appDefaults, compileApp, type AppDefaults } from "./app-plan.ts";
 import { crossCheck } from "./cross-check.ts";
 import { classifyLeaves } from "./schema-classes.ts";
 import type { AppPlan, GatewayPlan, InboxPlan, Plan } from "./types.ts";
@@ -38,12 +38,12 @@ export function compilePlan(config: Config, options: CompileOptions): CompileRes
   const apps = new Map<string, AppPlan>();
   const parked = new Map<string, ParkedApp>();
   for (const app of config.apps) {
-    if (app.kind === "app") apps.set(app.package, deepFreeze(compileApp(app, defaults, options.secretKey)));
+    if (app.kind === "app") apps.set(app.package, appPlanOf(app, defaults, options.secretKey));
     else park(app, options.lastGood ?? null, apps, parked);
   }
   const settings = settingsOf(topology, path.dirname(file));
   const digests = {
-    policy: digest(config.policies.map((p) => p.value), "policy"),
+    policy: policy.rules.revision,
     signals: digest(config.signals.map((s) => s.value), "signals"),
     exports: digest(settings.exports, "exports"),
     ...topologyDigests(topology, options.secretKey),
@@ -62,6 +62,18 @@ export function compilePlan(config: Config, options: CompileOptions): CompileRes
   });
   const unit = [...policy.diagnostics, ...signals.diagnostics];
   return { plan, unitOk: !unit.some((d) => d.severity === "error"), diagnostics: sortDiagnostics([...unit, ...crossCheck(config, plan)]) };
+}
+
+const compiled = new WeakMap<AppConfig, { readonly key: string; readonly plan: AppPlan }>();
+
+/** An app's plan; one that was compiled before from the very same configuration object is taken as it is. */
+function appPlanOf(app: AppConfig, defaults: AppDefaults, secretKey: string): AppPlan {
+  const key = JSON.stringify([defaults, secretKey]);
+  const known = compiled.get(app);
+  if (known?.key === key) return known.plan;
+  const plan = deepFreeze(compileApp(app, defaults, secretKey));
+  compiled.set(app, { key, plan });
+  return plan;
 }
 
 /** Parks an app; a failed one that runs keeps its last good plan. A broken file may have lost its package, so its path counts too. */
@@ -136,6 +148,7 @@ function topologyDigests(topology: TopologyConfig, secretKey: string): { live: s
   const live: [string, unknown][] = [];
   const host: Record<string, string> = {};
   for (const leaf of classifyLeaves(own, "topology.schema.json", "")) {
+    if (leaf.isDefault) continue;
     if (leaf.class === "host") host[leaf.path] = keyedDigest(leaf.value, leaf.path, secretKey);
     else live.push([leaf.path, leaf.value]);
   }

@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
-import { isObject, own } from "../base/json.ts";
+import { parseDuration, parseSize } from "../base/durations.ts";
+import { canonicalJson, isObject, own } from "../base/json.ts";
 import type { ReloadClass } from "./types.ts";
 
 const require = createRequire(import.meta.url);
@@ -14,7 +15,10 @@ const SCHEMAS: Readonly<Record<string, unknown>> = {
 export interface ClassifiedLeaf {
   readonly path: string;
   readonly class: ReloadClass;
+  /** Durations in milliseconds and sizes in bytes, however they were written. */
   readonly value: unknown;
+  /** Whether it says what would hold without it. */
+  readonly isDefault: boolean;
 }
 
 /** A place in the schemas: the file that `$ref`s are relative to, and the node. */
@@ -36,7 +40,7 @@ export function classifyLeaves(value: unknown, schemaFile: string, pointer: stri
 
 function walk(value: unknown, schema: SchemaNode | null, path: string, inherited: ReloadClass, out: ClassifiedLeaf[]): void {
   if (!isObject(value) || Object.keys(value).length === 0) {
-    if (value !== undefined) out.push({ path, class: inherited, value });
+    if (value !== undefined) out.push({ path, class: inherited, ...plainValue(value, schema) });
     return;
   }
   for (const key of Object.keys(value)) {
@@ -45,12 +49,22 @@ function walk(value: unknown, schema: SchemaNode | null, path: string, inherited
   }
 }
 
+/** A value without its manner of writing, and whether it equals the schema's default. */
+function plainValue(value: unknown, schema: SchemaNode | null): { value: unknown; isDefault: boolean } {
+  const unit = schema && own(schema.node, "x-unit");
+  const plain = (v: unknown): unknown => (unit === "duration" ? (parseDuration(v) ?? v) : unit === "size" ? (parseSize(v) ?? v) : v);
+  const fallback = schema && own(schema.node, "default");
+  return { value: plain(value), isDefault: fallback !== undefined && fallback !== null && canonicalJson(plain(fallback)) === canonicalJson(plain(value)) };
+}
+
 /** The schema of a member. A class written beside a `$ref` counts before the class at its target. */
 function childOf(schema: SchemaNode, key: string): { schema: SchemaNode; class: ReloadClass | undefined } | null {
   const named = own(own(schema.node, "properties"), key);
   const raw = isObject(named) ? named : own(schema.node, "additionalProperties");
   if (!isObject(raw)) return null;
-  const target = resolve({ file: schema.file, node: raw });
+  const resolved = resolve({ file: schema.file, node: raw });
+  // A default beside a `$ref` belongs to this member alone.
+  const target = own(raw, "default") === undefined ? resolved : { ...resolved, node: { ...resolved.node, default: raw["default"] } };
   return { schema: target, class: classOf(raw) ?? classOf(target.node) };
 }
 
