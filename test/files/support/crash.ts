@@ -1,16 +1,21 @@
 import { spawn } from "node:child_process";
-import { mkdir, writeFile } from "node:fs/promises";
+import { cp, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { sortEventNames } from "../../../src/files/inbox-names.ts";
 import { parseTimestamp } from "../../../src/amp/timestamp.ts";
 import { builtCli } from "../../support/built-cli.ts";
 import { schemaIssues } from "../../amp/support.ts";
-import { eventFiles, leftovers, readJson, testInbox } from "./inbox.ts";
+import { eventFiles, leftovers, readJson, testFolder, testInbox } from "./inbox.ts";
 
 const here = import.meta.dirname;
 
+/** A copy of the built kit, so that a build that another test starts does not change it under the children. */
 async function dist(): Promise<string> {
-  return path.resolve(path.dirname(await builtCli()), "..");
+  const built = path.resolve(path.dirname(await builtCli()), "..");
+  const copy = await testFolder();
+  for (const room of ["amp", "base", "files"]) await cp(path.join(built, room), path.join(copy, room), { recursive: true });
+  await writeFile(path.join(copy, "package.json"), '{"type":"module"}');
+  return copy;
 }
 
 /** What is wrong with an inbox after its writer was killed `rounds` times at random points under load; empty when nothing is. */
