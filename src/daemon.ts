@@ -35,22 +35,36 @@ export function createLogger({ level, format, masker }: LoggerOptions): HostLogg
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } }, destination);
 }
 
-export interface HostOptions {
+/** What a host in this process needs. */
+export interface StartOptions {
   readonly workspace: RunnableWorkspace;
   readonly env: NodeJS.ProcessEnv;
   readonly log: HostLogger;
   /** Version of the kit, for the API document. */
   readonly version: string;
+  /** Whether the log level stands on the command line, where a reload does not change it. */
+  readonly fixedLevel?: boolean;
+  /** Told which apps are still on their way down. */
+  readonly onStopping?: (apps: readonly string[]) => void;
+  /** Given the kit before anything starts, for whoever must be able to kill it. */
+  readonly onKit?: (kit: Kit) => void;
+}
+
+/** A host that runs in this process, with its door open. */
+export interface StartedHost {
+  readonly kit: Kit;
+  /** Stops apps and door, and gives the workspace free. */
+  stop(): Promise<void>;
+}
+
+/** What {@link runHost} needs beside. */
+export interface HostOptions extends StartOptions {
   /** Start, tell, stop. */
   readonly once: boolean;
-  /** Whether the log level stands on the command line, where a reload does not change it. */
-  readonly fixedLevel: boolean;
   /** Whether a terminal holds this process: then SIGHUP is the terminal closing, and stops it; without one it reloads. */
   readonly terminal: boolean;
   /** Told once, as soon as every app is up or has failed, or after a few seconds with those that are. */
   readonly onReady: (kit: Kit) => void;
-  /** Told which apps are still on their way down. */
-  readonly onStopping: (apps: readonly string[]) => void;
 }
 
 /** How long `up` waits for slow starters before it says that it is ready, in milliseconds. */
@@ -60,30 +74,48 @@ const STOP_DEADLINE = 9000;
 const STOP_NOTES_EVERY = 1000;
 
 /**
- * Runs a host in this process until a signal ends it, and gives the exit code. The first SIGINT or SIGTERM stops in order, a second
- * one at once (130, 143). Throws a HostRunningError when another host has the workspace, and an Error when the door does not open.
+ * Claims the workspace, starts its apps and opens its door. Throws a HostRunningError when another process has the workspace, and an Error
+ * that names the setting when the door does not open; nothing is left running then.
  */
-export async function runHost(options: HostOptions): Promise<number> {
+export async function startHost(options: StartOptions): Promise<StartedHost> {
   const { workspace, log } = options;
   const claim = await claimRunFile(workspace.plan.dataDir, workspace.topologyFile, new Date().toISOString());
   const kit = createKit({ topology: workspace.topologyFile, env: options.env, log });
-  const life = watchProcess(kit, options);
+  options.onKit?.(kit);
   let door: Door | null = null;
+  const stop = async (): Promise<void> => {
+    await stopAll(kit, door, options);
+    await claim.release();
+  };
   try {
     await kit.start();
     door = await openDoor({ kit, plan: workspace.plan, log, version: options.version });
     kit.setGatewayUrl(workspace.plan.gateway === null ? null : `${door.url}/mcp`);
     await claim.publish(door);
     followSettings(kit, door, options);
-    await settled(kit, { signal: life.stopped, ...(options.once ? {} : { limitMs: READY_WAIT }) });
-    await exportsWritten(kit);
-    if (!life.stopped.aborted) options.onReady(kit);
-    if (!options.once) await life.ended;
+    return { kit, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/**
+ * Runs a host in this process until a signal ends it, and gives the exit code. The first SIGINT or SIGTERM stops in order, a second
+ * one at once (130, 143). Throws as {@link startHost} does.
+ */
+export async function runHost(options: HostOptions): Promise<number> {
+  let life: Life | null = null;
+  const host = await startHost({ ...options, onKit: (kit) => void (life = watchProcess(kit, options)) });
+  const { stopped, ended } = life!;
+  try {
+    await settled(host.kit, { signal: stopped, ...(options.once ? {} : { limitMs: READY_WAIT }) });
+    await exportsWritten(host.kit);
+    if (!stopped.aborted) options.onReady(host.kit);
+    if (!options.once) await ended;
     return 0;
   } finally {
-    await stopAll(kit, door, options);
-    await claim.release();
-    life.release();
+    await host.stop();
   }
 }
 
@@ -92,7 +124,6 @@ interface Life {
   readonly stopped: AbortSignal;
   /** Resolves then. */
   readonly ended: Promise<void>;
-  release(): void;
 }
 
 /** Turns the signals and last errors of the process into what the host does. */
@@ -126,21 +157,15 @@ function watchProcess(kit: Kit, { log, terminal }: HostOptions): Life {
   };
   for (const [event, handler] of Object.entries(handlers)) process.on(event, handler);
   const ended = new Promise<void>((resolve) => abort.signal.addEventListener("abort", () => resolve(), { once: true }));
-  return {
-    stopped: abort.signal,
-    ended,
-    release: () => {
-      for (const [event, handler] of Object.entries(handlers)) process.off(event, handler);
-    },
-  };
+  return { stopped: abort.signal, ended };
 }
 
 /** Stops apps and door at the same time, under one deadline for all. */
-async function stopAll(kit: Kit, door: Door | null, { onStopping, log }: HostOptions): Promise<void> {
+async function stopAll(kit: Kit, door: Door | null, { onStopping, log }: StartOptions): Promise<void> {
   const tell = (): void => {
     if (door === null) return;
     const waiting = kit.status().apps.filter((app) => app.state === "stopping").map((app) => app.package);
-    if (waiting.length > 0) onStopping(waiting);
+    if (waiting.length > 0) onStopping?.(waiting);
   };
   const notes = setInterval(tell, STOP_NOTES_EVERY);
   const deadline = setTimeout(() => void kit.close({ force: true }).catch(() => {}), STOP_DEADLINE);
@@ -151,7 +176,7 @@ async function stopAll(kit: Kit, door: Door | null, { onStopping, log }: HostOpt
 }
 
 /** Log level, secrets and tokens follow the configuration while the host runs. */
-function followSettings(kit: Kit, door: Door, { workspace, env, log, fixedLevel }: HostOptions): void {
+function followSettings(kit: Kit, door: Door, { workspace, env, log, fixedLevel }: StartOptions): void {
   kit.on("reload", ({ result }) => {
     if (result !== "applied" && result !== "partial") return;
     void (async () => {

@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { connectToHost, type ControlClient } from "../control/client.ts";
-import { findRunningHost } from "../control/run-file.ts";
+import { claimRunFile, findRunningHost, HostRunningError, type RunFile, type RunningHost } from "../control/run-file.ts";
 import { settled } from "../settled.ts";
 import type { Workspace } from "../workspace.ts";
 import { CliError, EXIT } from "./cli-error.ts";
@@ -7,18 +8,22 @@ import type { Context, GlobalOptions } from "./context.ts";
 import { localHost, type Host } from "./host.ts";
 import { openWorkspace, requireRunnable } from "./open-workspace.ts";
 
-/** The running host of a workspace, or null. Throws a {@link CliError} while it starts or when its door does not open to this user. */
+/** Longest wait for another process that has the workspace but no open door: a host that starts, or a command with a kit of its own. */
+const DOOR_WAIT = 60_000;
+const DOOR_POLL = 100;
+
+/** The running host of a workspace, or null. Waits while another process has the workspace without a door; throws a {@link CliError} when that takes too long. */
 export async function attach(workspace: Workspace): Promise<ControlClient | null> {
-  const running = await findRunningHost(workspace.dataDir);
-  if (running === null) return null;
-  const client = await connectToHost(workspace.dataDir);
-  if (client === null) throw new CliError(`the host for ${running.topology} (pid ${running.pid}) has no open door; it may still be starting`, EXIT.noHost);
-  return client;
+  return (await runningHost(workspace)) === null ? null : connectToHost(workspace.dataDir);
 }
 
-/** URL of the host that runs in a workspace, or null. */
-export async function runningUrl(workspace: Workspace): Promise<string | null> {
-  return (await findRunningHost(workspace.dataDir))?.url ?? null;
+/** As {@link attach}, without connecting. */
+export async function runningHost(workspace: Workspace): Promise<RunningHost | null> {
+  for (const end = performance.now() + DOOR_WAIT; ; await sleep(DOOR_POLL)) {
+    const running = await findRunningHost(workspace.dataDir);
+    if (running === null || running.url !== null) return running;
+    if (performance.now() > end) throw new CliError(`process ${running.pid} has held ${running.topology} for a minute without opening its door; wait for it, or end it`, EXIT.noHost);
+  }
 }
 
 /**
@@ -37,7 +42,19 @@ export async function withHost<T>(context: Context, options: GlobalOptions, how:
   }
   if (how === "attach") throw new CliError(`no host runs for ${workspace.topologyFile}; start one with: aurora-mcp up`, EXIT.noHost);
   requireRunnable(context, workspace);
-  return withKit(context, workspace.topologyFile, use);
+  let claim: RunFile;
+  try {
+    // One kit at a time has a workspace: its audit log, its inbox, its approvals.
+    claim = await claimRunFile(workspace.dataDir, workspace.topologyFile, new Date().toISOString());
+  } catch (error) {
+    if (error instanceof HostRunningError) return withHost(context, options, how, use);
+    throw error;
+  }
+  try {
+    return await withKit(context, workspace.topologyFile, use);
+  } finally {
+    await claim.release();
+  }
 }
 
 async function withKit<T>(context: Context, topology: string, use: (host: Host) => Promise<T>): Promise<T> {

@@ -2,7 +2,7 @@ import { escapeInvisible } from "../../base/text.ts";
 import { NoWorkspaceError, type Workspace } from "../../workspace.ts";
 import { EXIT } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
-import { runningUrl } from "../connect.ts";
+import { runningHost } from "../connect.ts";
 import type { Check, Patient } from "../doctor/check.ts";
 import { openWorkspace } from "../open-workspace.ts";
 import { checkClock, checkInotify, checkNode } from "../doctor/machine.ts";
@@ -21,7 +21,7 @@ export const doctorCommand = defineCommand({
       if (error instanceof NoWorkspaceError && options.topology === undefined) return null;
       throw error;
     });
-    const checks = await examine({ workspace, env: context.env, runningUrl: workspace === null ? null : await runningUrl(workspace) });
+    const checks = await examine({ workspace, env: context.env, runningUrl: workspace === null ? null : ((await runningHost(workspace))?.url ?? null) });
     if (options.json) context.json(checks);
     else {
       const width = Math.max(...checks.map((check) => check.name.length));

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { readToken, tokenFiles } from "../../control/tokens.ts";
+import { LOCAL_DOOR } from "../../control/http-server.ts";
+import { CALLER, readToken, tokenFiles } from "../../control/tokens.ts";
 import { version } from "../../kit/version.ts";
 import type { RunnableWorkspace } from "../../workspace.ts";
 import { CliError } from "../cli-error.ts";
@@ -30,24 +31,17 @@ export const serveCommand = defineCommand<{ stdio?: boolean }>({
   },
 });
 
+/** A host of its own, with its door open: `approvals`, `status` and further clients find it. */
 async function serveAlone(context: Context, workspace: RunnableWorkspace): Promise<void> {
-  const { plan, masker, topologyFile } = workspace;
-  const [{ createKit }, { createLogger }, { createGateway }, { serveStdio }, { LOCAL_DOOR }] = await Promise.all([
-    import("../../kit.ts"),
-    import("../../daemon.ts"),
-    import("../../mcp/gateway.ts"),
-    import("../../mcp/serve-stdio.ts"),
-    import("../../control/http-server.ts"),
-  ]);
-  const kit = createKit({ topology: topologyFile, env: context.env, log: createLogger({ level: plan.log.level, format: "text", masker }) });
-  const forget = context.onForce(() => void kit.close({ force: true }));
+  const { plan, masker } = workspace;
+  const [{ createLogger, startHost }, { createGateway }, { serveStdio }] = await Promise.all([import("../../daemon.ts"), import("../../mcp/gateway.ts"), import("../../mcp/serve-stdio.ts")]);
+  const log = createLogger({ level: plan.log.level, format: "text", masker });
+  const host = await startHost({ workspace, env: context.env, log, version: version(), onKit: (kit) => void context.onForce(() => void kit.close({ force: true })) });
   try {
-    await kit.start();
-    const gateway = createGateway({ kit, settings: () => plan.gateway ?? LOCAL_DOOR, info: { name: plan.name, version: version() } });
-    await serveStdio({ gateway, principal: { role: "caller", client: "caller", sees: () => true }, input: process.stdin, output: process.stdout, signal: context.signal });
+    const gateway = createGateway({ kit: host.kit, settings: () => plan.gateway ?? LOCAL_DOOR, info: { name: plan.name, version: version() } });
+    await serveStdio({ gateway, principal: { role: "caller", client: CALLER, sees: () => true }, input: process.stdin, output: process.stdout, signal: context.signal });
     await gateway.close();
   } finally {
-    await kit.close();
-    forget();
+    await host.stop();
   }
 }

@@ -3,6 +3,7 @@ import { HostRunningError } from "../../control/run-file.ts";
 import type { LogLevel } from "../../daemon.ts";
 import { CliError } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
+import { runningHost } from "../connect.ts";
 import type { ProcessContext } from "../context.ts";
 import { openRunnable } from "../open-workspace.ts";
 import { version } from "../../kit/version.ts";
@@ -38,6 +39,8 @@ export const upCommand = defineCommand<UpFlags>({
     if (workspace.diagnostics.length > 0) context.note(`${printFindings(context, workspace, workspace.diagnostics, "text")}\n`);
     const { createLogger, runHost } = await import("../../daemon.ts");
     const log = createLogger({ level: options.logLevel ?? workspace.plan.log.level, format: options.logFormat ?? (process.stderr.isTTY ? "text" : "json"), masker: workspace.masker });
+    // A command with a kit of its own is soon done; a host stays, and runHost names it.
+    await runningHost(workspace);
     (context as ProcessContext).release();
     try {
       return await runHost({
