@@ -12,7 +12,8 @@ import { inputSchemas } from "./support/schema-arbitrary.ts";
 import { brokenRules } from "./support/target-rules.ts";
 
 const TARGETS: readonly ExportFormat[] = ["openai", "openai-strict", "anthropic", "gemini", "gemini-legacy", "litellm"];
-const RUNS = { numRuns: 150 };
+/** Each run compiles two validators, which is what takes the time. */
+const RUNS = { numRuns: 60 };
 
 /** Deterministic choices out of a seed. */
 function picker(seed: number): Pick {
@@ -59,7 +60,6 @@ describe.each(TARGETS)("%s", (target) => {
       fc.property(inputSchemas, fc.integer(), (inputSchema, seed) => {
         const made = exportOne(target, inputSchema);
         if (!made?.schema) return;
-        expect(brokenRules(target === "openai-strict" && !made.strict ? "openai" : target, made.schema)).toEqual([]);
         if (made.report.relaxations.some((relaxation) => relaxation.effect === "narrowed")) return;
         const exported = compileSchema(made.strict === true || target === "gemini-legacy" ? withAbsent(made.schema) : made.schema);
         if (!exported.ok) throw new Error(exported.reason);
@@ -81,6 +81,16 @@ describe.each(TARGETS)("%s", (target) => {
       RUNS,
     );
     expect(checked).toBeGreaterThan(5);
+  });
+
+  test("keeps the provider's rules for every schema", () => {
+    fc.assert(
+      fc.property(inputSchemas, (inputSchema) => {
+        const made = exportOne(target, inputSchema);
+        if (made?.schema) expect(brokenRules(target === "openai-strict" && !made.strict ? "openai" : target, made.schema)).toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
   });
 
   test("gives the same bytes twice, whatever the order of keywords", () => {
