@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { parseExact } from "../base/exact-json.ts";
 import type { Json } from "../base/json.ts";
 import { HttpError } from "./http-errors.ts";
 
@@ -14,11 +15,11 @@ export function checkBodyHeaders(req: IncomingMessage): void {
   if (Number(req.headers["content-length"] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
 }
 
-/** Reads and parses a JSON body of at most {@link MAX_BODY_BYTES}, whatever its head said. Throws an {@link HttpError}. */
+/** Reads and parses a JSON body of at most {@link MAX_BODY_BYTES}, whatever its head said; whole numbers keep all their digits. Throws an {@link HttpError}. */
 export async function readJsonBody(req: IncomingMessage): Promise<Json> {
   const text = (await readBytes(req)).toString("utf8");
   try {
-    return JSON.parse(text) as Json;
+    return parseExact(text) as Json;
   } catch (error) {
     throw new HttpError("BAD_REQUEST", `the body is not JSON: ${error instanceof Error ? error.message : ""}`);
   }

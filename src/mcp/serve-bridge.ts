@@ -27,7 +27,7 @@ const MAX_EVENT_CHARS = 64 * 1024 * 1024;
  */
 export async function bridgeStdio(options: BridgeOptions): Promise<void> {
   const bridge = new Bridge(options);
-  const lines = openLines(options.input, options.output, options.signal, (value) => bridge.take(value));
+  const lines = openLines(options.input, options.output, options.signal, (value, text) => bridge.take(value, text));
   bridge.lines = lines;
   await lines.ended;
   await bridge.close();
@@ -39,7 +39,7 @@ class Bridge {
   readonly #token: string;
   readonly #agent: http.Agent;
   readonly #request: typeof http.request;
-  #initialize: JsonObject | null = null;
+  #initialize: string | null = null;
   #session: string | null = null;
   #version: string | null = null;
   #renewal: Promise<void> | null = null;
@@ -56,14 +56,14 @@ class Bridge {
     this.#request = secure ? https.request : http.request;
   }
 
-  take(value: Json): void {
+  take(value: Json, text: string): void {
     const message = readMessage(value);
     if (message.kind === "request" && message.method === "initialize") {
-      this.#initialize = value as JsonObject;
-      this.#ready = this.#forward(message, value);
+      this.#initialize = text;
+      this.#ready = this.#forward(message, text);
       return;
     }
-    const sent = this.#ready.then(() => this.#forward(message, value));
+    const sent = this.#ready.then(() => this.#forward(message, text));
     if (message.kind === "notification" && message.method === "notifications/initialized") {
       this.#ready = sent;
       void sent.then(() => this.#listen());
@@ -71,19 +71,19 @@ class Bridge {
   }
 
   /** Sends one message and writes what comes back. Never rejects. */
-  async #forward(message: RpcMessage, value: Json): Promise<void> {
+  async #forward(message: RpcMessage, text: string): Promise<void> {
     try {
       let session = this.#session;
-      let res = await this.#send("POST", value, session);
+      let res = await this.#send("POST", text, session);
       if (res.statusCode === 404 && session !== null) {
         res.resume();
         await this.#renew(session);
         session = this.#session;
-        res = await this.#send("POST", value, session);
+        res = await this.#send("POST", text, session);
       }
-      await this.#read(res, (answer) => {
+      await this.#read(res, (answer, answerText) => {
         if (message.kind === "request" && message.method === "initialize") this.#opened(res, answer);
-        this.lines.write(answer);
+        this.lines.writeText(answerText);
       });
       if (res.statusCode !== undefined && res.statusCode >= 400 && !isJson(res)) throw new Error(`the host answered with status ${res.statusCode}`);
     } catch (error) {
@@ -106,7 +106,7 @@ class Bridge {
       const res = await this.#send("POST", this.#initialize, null);
       await this.#read(res, (answer) => this.#opened(res, answer));
       if (this.#session === null) throw new Error("the host refused a new session");
-      (await this.#send("POST", rpcNotification("notifications/initialized"), this.#session)).resume();
+      (await this.#send("POST", JSON.stringify(rpcNotification("notifications/initialized")), this.#session)).resume();
       this.#listen();
       for (const list of ["tools", "prompts", "resources"]) this.lines.write(rpcNotification(`notifications/${list}/list_changed`));
     })();
@@ -131,10 +131,10 @@ class Bridge {
             return;
           }
           if (res.statusCode === 405) return void res.resume();
-          await this.#read(res, (message, id) => {
+          await this.#read(res, (_message, text, id) => {
             wait = 500;
             lastId = id ?? lastId;
-            this.lines.write(message);
+            this.lines.writeText(text);
           });
         } catch {
           // The host is away for now; requests say so to the client, the stream is only tried again.
@@ -144,9 +144,8 @@ class Bridge {
     })().catch(() => undefined);
   }
 
-  #send(method: "GET" | "POST" | "DELETE", body: Json, session: string | null, options: { signal?: AbortSignal; lastId?: string | null } = {}): Promise<IncomingMessage> {
+  #send(method: "GET" | "POST" | "DELETE", text: string | null, session: string | null, options: { signal?: AbortSignal; lastId?: string | null } = {}): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
-      const text = body === null ? null : JSON.stringify(body);
       const req = this.#request(this.#url, {
         method,
         agent: this.#agent,
@@ -166,13 +165,13 @@ class Bridge {
     });
   }
 
-  /** Reads an answer of either form, message by message. */
-  async #read(res: IncomingMessage, onMessage: (message: JsonObject, eventId: string | null) => void): Promise<void> {
+  /** Reads an answer of either form, message by message; texts go on as they came, so that no digit is lost. */
+  async #read(res: IncomingMessage, onMessage: (message: JsonObject, text: string, eventId: string | null) => void): Promise<void> {
     if (res.headers["content-type"]?.startsWith("text/event-stream")) {
       const reader = new SseReader(MAX_EVENT_CHARS, {
         event: ({ data, id }) => {
           const message: unknown = data === "" ? null : JSON.parse(data);
-          if (isObject(message)) onMessage(message as JsonObject, id);
+          if (isObject(message)) onMessage(message as JsonObject, oneLine(data, message), id);
         },
         retry: () => undefined,
         oversize: () => undefined,
@@ -185,7 +184,7 @@ class Bridge {
     const text = Buffer.concat(chunks).toString("utf8");
     if (!isJson(res) || text === "") return;
     const message: unknown = JSON.parse(text);
-    if (isObject(message) && message["jsonrpc"] === "2.0") onMessage(message as JsonObject, null);
+    if (isObject(message) && message["jsonrpc"] === "2.0") onMessage(message as JsonObject, oneLine(text, message), null);
     else throw new Error(String(own(message, "message") ?? `status ${res.statusCode}`));
   }
 
@@ -204,4 +203,9 @@ class Bridge {
 
 function isJson(res: IncomingMessage): boolean {
   return res.headers["content-type"]?.startsWith("application/json") ?? false;
+}
+
+/** A message is one line on stdio, however it was laid out before. */
+function oneLine(text: string, message: unknown): string {
+  return /[\r\n]/.test(text) ? JSON.stringify(message) : text;
 }

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import { parseExact } from "../base/exact-json.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { PARSE_ERROR, rpcFault } from "./gateway-rpc.ts";
 import { LineReader } from "./line-reader.ts";
@@ -10,27 +11,30 @@ const MAX_LINE_BYTES = 4 * 1024 * 1024;
 export interface Lines {
   /** Writes one message. Nothing else may ever be written to the output. */
   write(message: JsonObject): void;
+  /** Writes a message that is JSON text already. */
+  writeText(text: string): void;
   /** Resolves when the input has ended, the output has broken, or the signal fired. */
   readonly ended: Promise<void>;
 }
 
 /** Reads one message a line; a line that is no JSON is answered with a parse error, as the protocol asks. */
-export function openLines(input: Readable, output: Writable, signal: AbortSignal, onMessage: (message: Json) => void): Lines {
-  const write = (message: JsonObject): void => {
-    if (output.writable) output.write(`${JSON.stringify(message)}\n`);
+export function openLines(input: Readable, output: Writable, signal: AbortSignal, onMessage: (message: Json, text: string) => void): Lines {
+  const writeText = (text: string): void => {
+    if (output.writable) output.write(`${text}\n`);
   };
+  const write = (message: JsonObject): void => writeText(JSON.stringify(message));
   const reader = new LineReader(MAX_LINE_BYTES, {
     line(line) {
       const text = line.toString("utf8").trim();
       if (text === "") return;
       let message: Json;
       try {
-        message = JSON.parse(text) as Json;
+        message = parseExact(text) as Json;
       } catch {
         write(rpcFault(null, PARSE_ERROR, "the line is not JSON"));
         return;
       }
-      onMessage(message);
+      onMessage(message, text);
     },
     oversize: (_head, _tail, bytes) => write(rpcFault(null, PARSE_ERROR, `the line has ${bytes} bytes; ${MAX_LINE_BYTES} are taken`)),
   });
@@ -46,5 +50,5 @@ export function openLines(input: Readable, output: Writable, signal: AbortSignal
     if (signal.aborted) resolve();
   });
   input.on("data", (chunk: Buffer | string) => reader.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk));
-  return { write, ended };
+  return { write, writeText, ended };
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { stringifyExact } from "../../src/base/exact-json.ts";
 import { HTTP_ERRORS } from "../../src/control/http-errors.ts";
 import { compileRoutes, type Route } from "../../src/control/route.ts";
 import { createMetrics } from "../../src/control/metrics.ts";
@@ -126,6 +127,11 @@ describe("tools", () => {
     expect([missing.status, (missing.json as { error: { error_code: string } }).error.error_code]).toEqual([200, "TOOL_NOT_FOUND"]);
     for (const body of [{}, [], { tool: 5 }, { tool: "x", arguments: {}, extra: 1 }, { tool: "x", client: "operator" }, "null"]) expect((await post("/api/call", body)).status).toBe(400);
     expect((await post("/api/call", "{")).json).toMatchObject({ error_code: "BAD_REQUEST" });
+  });
+
+  it("get whole numbers with all their digits", async () => {
+    await post("/api/call", '{"tool":"demo_echo","arguments":{"id":1234567890123456789012}}', door.caller);
+    expect(stringifyExact(kit.calls.at(-1)!.args)).toBe('{"id":1234567890123456789012}');
   });
 
   it("are called as a model gave them, one message for each call, in order", async () => {

@@ -1,5 +1,6 @@
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { stringifyExact } from "../../src/base/exact-json.ts";
 import { createGatewayHttp } from "../../src/mcp/gateway-http.ts";
 import { createGateway } from "../../src/mcp/gateway.ts";
 import { bridgeStdio } from "../../src/mcp/serve-bridge.ts";
@@ -89,6 +90,13 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])("%s", (way) => {
     await new Promise((resolve) => setTimeout(resolve, 100));
     kit.setApps([{ package: "org.demo", tools: [{ name: "fresh" }] }]);
     await pipe.hear((m) => m["method"] === "notifications/tools/list_changed");
+  });
+
+  it("keeps all digits of whole numbers on the way in", async () => {
+    await pipe.hello();
+    pipe.say('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo_echo","arguments":{"id":1234567890123456789012}}}');
+    await pipe.hear((m) => m["id"] === 1);
+    expect(stringifyExact(kit.calls.at(-1)!.args)).toBe('{"id":1234567890123456789012}');
   });
 
   it("answers what it cannot read, and goes on", async () => {
