@@ -32,7 +32,12 @@ const URL_USER = /(:(?:\/\/|%2f%2f|\\\/\\\/))([^\s/@?#"'<>]{1,400})@/gi;
 const QUERY = /([?&;](?:[a-z0-9_.-]{0,40})(?:key|token|secret|password|passwd|pwd|credentials?|auth|authorization|sig|signature|session_?id|sessionid|code)=)([^&#\s"'<>;]{1,4000})/gi;
 const COOKIE = /\b((?:set-)?cookie(?:\\?["'])?\s{0,5}[:=]\s{0,5}(?:\\?["'])?)([^\r\n"'\\]{4,8000})/gi;
 /** `password=…`, and `"password": "…"` in JSON text, however often it was quoted. */
-const ASSIGNED = /((?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential)(?:\\{0,7}["']\s{0,5}:\s{0,5}\\{0,7}["']|=\\{0,7}["']?))([^\s"'\\&,;<>#*]{4,4000})/gi;
+const ASSIGNED = /((?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential)(?:\\{0,7}["']\s{0,5}:\s{0,5}\\{0,7}["']|\s{0,2}=\s{0,2}\\{0,7}["']?))([^\s"'\\&,;<>#*]{4,4000})/gi;
+
+/** `password: …` in plain text; only what has a digit in it, for prose writes `password: required`. */
+const LABELLED = /((?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key)\s{0,2}:\s{1,3})([^\s"',;*]{6,400})/gi;
+/** The whole of a digest header: its parts are quoted, so the general rule would stop too early. */
+const DIGEST = /\b(digest\s{1,5})(username=[^\r\n]{1,4000})/gi;
 
 /** Words without which a pattern has nothing to find; looking for them first is many times quicker than the pattern. */
 const SCHEME_WORDS = ["bearer", "basic", "digest", "token", "apikey"];
@@ -45,13 +50,14 @@ export function maskShapes(text: string): string {
   const has = (word: string): boolean => lower.includes(word);
   let out = text;
   if (TOKEN_HINT.test(out)) for (const token of TOKENS) out = out.replace(token, MASK);
+  if (has("digest")) out = out.replace(DIGEST, `$1${MASK}`);
   if (has("authorization")) out = out.replace(AUTHORIZATION, `$1${MASK}`);
   if (SCHEME_WORDS.some(has)) out = out.replace(SCHEME, (all, scheme: string, gap: string, value: string) => (isTokenLike(scheme, value) ? scheme + gap + MASK : all));
   if (has("@")) out = out.replace(URL_USER, `$1${MASK}@`);
   if (has("cookie")) out = out.replace(COOKIE, `$1${MASK}`);
   if (SECRET_WORDS.some(has)) {
     if (has("=")) out = out.replace(QUERY, `$1${MASK}`);
-    out = out.replace(ASSIGNED, `$1${MASK}`);
+    out = out.replace(ASSIGNED, `$1${MASK}`).replace(LABELLED, (all, name: string, value: string) => (/\d/.test(value) ? name + MASK : all));
   }
   return out;
 }

@@ -101,6 +101,9 @@ describe("secret shapes", () => {
     ["https://a.invalid/x?api_key=abc&b=1", "https://a.invalid/x?api_key=***&b=1"],
     ["https://a.invalid/x?access_token=abc#f", "https://a.invalid/x?access_token=***#f"],
     ["OPENAI_API_KEY=abcd1234", "OPENAI_API_KEY=***"],
+    ["aws_secret_access_key = wJalrXUtnFEMI/K7MDENG", "aws_secret_access_key = ***"],
+    ["login with password: hunter22!", "login with password: ***"],
+    ['Authorization: Digest username="bot", response="6629fae49393a05397450978507c4ef1"', "Authorization: *** ***"],
     ["password='hunter22'", "password='***'"],
     ['body {"client_secret": "abcd-1234", "n": 1}', 'body {"client_secret": "***", "n": 1}'],
     ['{\\"token\\":\\"abcd-1234\\"}', '{\\"token\\":\\"***\\"}'],
@@ -110,7 +113,7 @@ describe("secret shapes", () => {
 
   it.each([
     "http://127.0.0.1:7800/mcp", "C:\\Users\\me\\app", "/home/me/data/run/caller.token", "the token bucket has 5 tokens: 1200 left", "basic authentication needs a token", "Token expired", "mail me@example.org",
-    "ssh://host.invalid/path?page=2&limit=10", "task-1234 risk-level sketch", "cookies are off", "key=value", "usage: total_tokens=12", "sha256:9f86d081884c7d659a2feaa0c55ad015", "max_tokens: 1000",
+    "ssh://host.invalid/path?page=2&limit=10", "task-1234 risk-level sketch", "cookies are off", "password: required", "secret: see the manual", "key=value", "usage: total_tokens=12", "sha256:9f86d081884c7d659a2feaa0c55ad015", "max_tokens: 1000",
   ])("%s stays readable", (text) => {
     expect(masker.text(text)).toBe(text);
   });
