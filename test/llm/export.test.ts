@@ -1,0 +1,197 @@
+import { describe, expect, test } from "vitest";
+import type { Json, JsonObject } from "../../src/base/json.ts";
+import { exportTools } from "../../src/llm/export.ts";
+import { EXPORT_FORMATS, type ExportTool } from "../../src/llm/types.ts";
+import { exportOne, toolWith } from "./support/export-one.ts";
+import { brokenRules } from "./support/target-rules.ts";
+
+const noArguments = { type: "object", properties: {} };
+
+function many(count: number, app = "org.many"): ExportTool[] {
+  return Array.from({ length: count }, (_, n) => toolWith({ ...noArguments }, { full: `${app}.t${n}`, app, short: `t${n}`, name: `t${n}` }));
+}
+
+describe("shapes", () => {
+  const tool = toolWith({ type: "object", properties: { q: { type: "string" } }, required: ["q"] }, { title: "Title", outputSchema: { type: "object" }, annotations: { readOnlyHint: true } });
+  const shape = (format: (typeof EXPORT_FORMATS)[number]): string => JSON.stringify(exportTools([tool], format).tools[0]);
+
+  test.each<[(typeof EXPORT_FORMATS)[number], Json]>([
+    ["openai", { type: "function", function: { name: "probe", description: "Probe.", parameters: { type: "object", properties: { q: { type: "string" } }, required: ["q"] }, strict: false } }],
+    ["openai-responses", { type: "function", name: "probe", description: "Probe.", parameters: { type: "object", properties: { q: { type: "string" } }, required: ["q"] }, strict: false }],
+    ["openai-strict", { type: "function", function: { name: "probe", description: "Probe.", parameters: { type: "object", properties: { q: { type: "string" } }, additionalProperties: false, required: ["q"] }, strict: true } }],
+    ["anthropic", { name: "probe", description: "Probe.", input_schema: { type: "object", properties: { q: { type: "string" } }, required: ["q"] } }],
+    ["gemini", { name: "probe", description: "Probe.", parametersJsonSchema: { type: "object", properties: { q: { type: "string" } }, required: ["q"] } }],
+    ["gemini-legacy", { name: "probe", description: "Probe.", parameters: { type: "object", properties: { q: { type: "string" } }, required: ["q"] } }],
+    ["litellm", { type: "function", function: { name: "probe", description: "Probe.", parameters: { type: "object", properties: { q: { type: "string" } }, required: ["q"] }, strict: false } }],
+    ["mcp", { name: "probe", title: "Title", description: "Probe.", inputSchema: { type: "object", properties: { q: { type: "string" } }, required: ["q"] }, outputSchema: { type: "object" }, annotations: { readOnlyHint: true } }],
+    ["text", "## probe\nProbe.\n- q (string, required)"],
+  ])("%s", (format, wanted) => {
+    expect(JSON.parse(shape(format))).toEqual(wanted);
+  });
+});
+
+test.each(EXPORT_FORMATS)("%s: the same tools in another order and with other key orders give the same bytes", (format) => {
+  const zeta = { type: "object", properties: { b: { type: "string" }, a: { type: "integer" } }, required: ["b"] };
+  const before = [toolWith(zeta, { name: "zeta", full: "zeta", short: "zeta" }), toolWith({ required: ["x"], properties: { x: { type: "string" } }, type: "object" }, { name: "alpha", full: "alpha", short: "alpha" })];
+  const after = [toolWith({ type: "object", properties: { x: { type: "string" } }, required: ["x"] }, { name: "alpha", full: "alpha", short: "alpha" }), toolWith({ ...zeta }, { name: "zeta", full: "zeta", short: "zeta" })];
+  const [left, right] = [exportTools(before, format), exportTools(after, format)];
+  if (format !== "mcp") expect(right.text).toBe(left.text);
+  expect([...left.names.keys()]).toEqual(["alpha", "zeta"]);
+  expect(left.text.endsWith("\n")).toBe(true);
+  if (format !== "text") expect(JSON.parse(left.text)).toEqual(left.tools);
+});
+
+describe("limits", () => {
+  test("OpenAI gets 128 tools, apps take turns, and the cut is told in full", () => {
+    const made = exportTools([...many(140), ...many(3, "org.few")].map((tool, i) => ({ ...tool, short: `n${i}` })), "openai");
+    expect(made.tools).toHaveLength(128);
+    expect([...made.names.values()].filter((full) => full.startsWith("org.few"))).toHaveLength(3);
+    expect(made.leftOut).toHaveLength(15);
+    expect(made.warnings[0]).toMatch(/at most 128 tools and there are 143 \(org\.few: 3, org\.many: 140\); 15 were left out/);
+  });
+
+  test("lower risk comes first within an app", () => {
+    const tools = many(4).map((tool, i) => ({ ...tool, risk: i % 2 === 0 ? ("high" as const) : ("low" as const) }));
+    expect([...exportTools(tools, "openai", { maxTools: 2 }).names.values()]).toEqual(["org.many.t1", "org.many.t3"]);
+  });
+
+  test("Anthropic gets all, Gemini all with a hint", () => {
+    expect(exportTools(many(140), "anthropic").warnings).toEqual([]);
+    expect(exportTools(many(140), "gemini").tools).toHaveLength(140);
+    expect(exportTools(many(140), "gemini").warnings[0]).toMatch(/gemini\.many_tools/);
+  });
+
+  test("names keep to 60 for LiteLLM, and lead back", () => {
+    const full = `org.example.${"very-long-name-of-a-tool".repeat(3)}`;
+    const tool = toolWith(noArguments, { full, app: "org.example", name: full.slice(12), short: `x${"a".repeat(63)}` });
+    const made = exportTools([tool], "litellm");
+    const [name] = [...made.names.keys()];
+    expect(name!.length).toBeLessThanOrEqual(60);
+    expect(made.names.get(name!)).toBe(full);
+  });
+
+  test("a budget warns with the dearest tools", () => {
+    const made = exportTools([toolWith(noArguments), toolWith(noArguments, { name: "dear", full: "dear", short: "dear", description: "word ".repeat(200) })], "openai", { budgetTokens: 50 });
+    expect(made.warnings[0]).toMatch(/over the budget of 50; the dearest: dear \d+/);
+    expect(made.tokens).toBe(made.report[0]!.tokens + made.report[1]!.tokens);
+  });
+
+  test("another counter may be used", () => {
+    expect(exportTools([toolWith(noArguments)], "openai", { countTokens: () => 7 }).tokens).toBe(7);
+  });
+});
+
+describe("descriptions", () => {
+  const sentence = "Runs one search over the whole index and gives back the best matches with their scores. ";
+  const long = sentence.repeat(15).trim();
+
+  test("are cut at a word for OpenAI and whole elsewhere", () => {
+    const openai = exportOne("openai", noArguments, {}, { description: long })!;
+    expect(openai.description.length).toBeLessThanOrEqual(1024);
+    expect(openai.description).toMatch(/\S…$/);
+    expect(long.startsWith(openai.description.slice(0, -1))).toBe(true);
+    expect(long.charAt(openai.description.length - 1)).toBe(" ");
+    expect(openai.report.relaxations).toContainEqual({ code: "description.truncated", pointer: "/description", before: long.length, after: openai.description.length, effect: "annotated" });
+    expect(exportOne("anthropic", noArguments, {}, { description: long })!.description).toBe(long);
+    expect(exportOne("gemini", noArguments, {}, { description: long })!.description).toBe(long);
+  });
+
+  test.each(["🙂", "e\u0301", "👨‍👩‍👧"])("are not cut inside %s", (unit) => {
+    for (let pad = 0; pad < unit.length; pad += 1) {
+      const cut = exportOne("openai", noArguments, { maxDescription: 40 }, { description: "x".repeat(pad) + unit.repeat(60) })!.description;
+      expect(cut.replace(/^x*/, "").replace(/…$/, "").replaceAll(unit, "")).toBe("");
+      expect(cut.length).toBeLessThanOrEqual(40);
+    }
+  });
+
+  test("keep the sentences about the root when they are cut", () => {
+    const schema = { type: "object", properties: { a: {}, b: {} }, anyOf: [{ required: ["a"] }, { required: ["b"] }] };
+    expect(exportOne("openai", schema, {}, { description: long })!.description).toMatch(/… Give at least one of: `a`; `b`\.$/);
+  });
+
+  test("are never missing", () => {
+    expect(exportOne("openai", noArguments, {}, { description: null, title: "Do it" })!.description).toBe("Do it");
+    expect(exportOne("openai", noArguments, {}, { description: undefined })!.description).toBe("probe of Test.");
+  });
+});
+
+describe("schemas that must cost little", () => {
+  const levels = 25;
+  const bomb: JsonObject = { type: "object", properties: { x: { $ref: "#/$defs/L0" } }, required: ["x"], $defs: Object.fromEntries(Array.from({ length: levels + 1 }, (_, i) => [`L${i}`, i < levels ? { type: "object", properties: { a: { $ref: `#/$defs/L${i + 1}` }, b: { $ref: `#/$defs/L${i + 1}` } } } : { type: "string" }])) };
+
+  test.each(["openai", "openai-strict", "anthropic", "gemini", "gemini-legacy", "litellm", "text"] as const)("definitions that double at every level: %s", (format) => {
+    const started = performance.now();
+    const made = exportOne(format, structuredClone(bomb))!;
+    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(JSON.stringify(made.tool).length).toBeLessThan(256 * 1024);
+    if (format === "openai-strict") expect(made).toMatchObject({ strict: false, report: { fallback: ["nesting over 10 levels"] } });
+    if (made.schema) expect(brokenRules(format === "openai-strict" ? "openai" : format, made.schema)).toEqual([]);
+  });
+
+  test("a schema too deep or too wide is left out, and only it", () => {
+    let deep: JsonObject = { type: "string" };
+    for (let i = 0; i < 5_000; i += 1) deep = { type: "object", properties: { d: deep } };
+    const wide = { type: "object", properties: Object.fromEntries(Array.from({ length: 30_000 }, (_, i) => [`p${i}`, { type: "string" }])) };
+    const made = exportTools([toolWith(deep, { full: "deep" }), toolWith(wide, { full: "wide" }), toolWith(noArguments)], "openai");
+    expect(made.tools).toHaveLength(1);
+    expect(made.leftOut.map(({ full, reason }) => [full, reason.split(":")[0]])).toEqual([["deep", "schema.too_large"], ["wide", "schema.too_large"]]);
+  });
+
+  test("1,001 enum values are no strict schema", () => {
+    const values = Array.from({ length: 1001 }, (_, i) => `v${i}`);
+    const schema = { type: "object", properties: { code: { type: "string", enum: values } }, required: ["code"] };
+    expect(exportOne("openai-strict", schema)!.report.fallback).toEqual(["over 1000 enum values in one schema"]);
+    expect(exportOne("openai", schema)!.schema).toEqual(schema);
+    expect(exportOne("openai-strict", { type: "object", properties: { code: { type: "string", enum: values.slice(0, 1000) } }, required: ["code"] })!.strict).toBe(true);
+  });
+});
+
+describe("property names a provider refuses", () => {
+  const long = "settings__approved__or__denied__countries__or__regions__approved__list";
+
+  test("are replaced, the same on every run", () => {
+    const schema = { type: "object", properties: { topic: { type: "string" }, [long]: { type: "string" } }, required: ["topic", long] };
+    const [anthropic, gemini] = [exportOne("anthropic", schema)!.schema!, exportOne("gemini", structuredClone(schema))!.schema!];
+    const names = Object.keys(anthropic["properties"] as JsonObject);
+    expect(names[0]).toBe("topic");
+    expect(names[1]).toMatch(/^settings__approved[A-Za-z0-9_]{0,38}_[a-z2-7]{8}$/);
+    expect(anthropic["required"]).toEqual(names);
+    expect(Object.keys(gemini["properties"] as JsonObject)).toEqual(names);
+    expect(Object.keys(exportOne("openai", schema)!.schema!["properties"] as JsonObject)).toEqual(["topic", long]);
+  });
+
+  test("stay apart when they would become one", () => {
+    const schema = { type: "object", properties: { $top: {}, _top: {}, "@top": {}, 名: {} } };
+    const names = Object.keys(exportOne("gemini", schema)!.schema!["properties"] as JsonObject);
+    expect(new Set(names).size).toBe(4);
+    expect(names).toContain("_top");
+    for (const name of names) expect(name).toMatch(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/);
+  });
+});
+
+test("references outside the schema: left out with the URIs, or anything when asked for", () => {
+  const schema = { type: "object", properties: { payload: { $ref: "https://schemas.example.com/payload.json", description: "The payload" }, cfg: { $ref: "file:///etc/hostname" } }, required: ["payload"] };
+  expect(exportTools([toolWith(schema)], "openai").leftOut[0]!.reason).toBe("ref.external: the schema refers outside itself: https://schemas.example.com/payload.json, file:///etc/hostname");
+  const made = exportOne("openai-strict", schema, { externalRefs: "any" })!;
+  expect(made.strict).toBe(false);
+  expect(made.schema).toEqual({ type: "object", properties: { payload: { description: "The payload" }, cfg: {} }, required: ["payload"] });
+  expect(made.report.relaxations.filter((r) => r.code === "ref.external")).toHaveLength(2);
+});
+
+test("`strict` for OpenAI is proven tool by tool", () => {
+  const closed = toolWith(noArguments, { full: "a", short: "a", name: "a" });
+  const open = toolWith({ type: "object", properties: { any: {} } }, { full: "b", short: "b", name: "b" });
+  expect(exportTools([closed, open], "openai-responses", { strict: true }).tools.map((tool) => (tool as JsonObject)["strict"])).toEqual([true, false]);
+});
+
+test("the search form is two tools, however many there are", () => {
+  const made = exportTools(many(500), "openai", { mode: "search" });
+  expect([...made.names.keys()]).toEqual(["call_tool", "search_tools"]);
+  expect(made.leftOut).toEqual([]);
+});
+
+test("a tool named __proto__ or with such a property is a tool like any other", () => {
+  const schema = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"integer"}},"required":["__proto__"]}') as JsonObject;
+  expect(JSON.stringify(exportOne("openai", schema)!.schema)).toBe('{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"integer"}},"required":["__proto__"]}');
+  expect(exportTools([toolWith(noArguments, { full: "a.__proto__", short: "a__proto__" })], "openai").names.get("a__proto__")).toBe("a.__proto__");
+});
