@@ -1,4 +1,6 @@
-import { statSync, watch as watchFolder, type FSWatcher } from "node:fs";
+import { statSync } from "node:fs";
+import path from "node:path";
+import * as chokidar from "chokidar";
 import { messageOf } from "../base/errors.ts";
 import { isCode } from "./atomic-write.ts";
 import { Fingerprinter, hashContent, type WatchedSet } from "./fingerprint.ts";
@@ -21,8 +23,14 @@ export interface WatchOptions {
   readonly maxWaitMs?: number;
   /** How often the content is checked without an event; default 30 s, or 2 s when polling. */
   readonly intervalMs?: number;
-  /** `fs.watch` for one folder; tests put faults here. */
-  readonly watchFolder?: (folder: string, onEvent: (name: string | null) => void) => Pick<FSWatcher, "close" | "on">;
+  /** Watches one folder; chokidar where left out. Tests put faults here. */
+  readonly watchFolder?: (folder: string, onEvent: (name: string | null) => void) => FolderWatcher;
+}
+
+/** What watches one folder. */
+export interface FolderWatcher {
+  on(event: "error", handler: (error: unknown) => void): unknown;
+  close(): unknown;
 }
 
 /** A running watch. */
@@ -208,8 +216,17 @@ class Watch implements WorkspaceWatch {
   }
 }
 
-function watchOne(folder: string, onEvent: (name: string | null) => void): FSWatcher {
-  return watchFolder(folder, { persistent: false }, (_event, name) => onEvent(name));
+/** Watches the direct members of a folder. What an event says is not relied on: it only means "look again". */
+function watchOne(folder: string, onEvent: (name: string | null) => void): FolderWatcher {
+  const watcher = chokidar.watch(folder, {
+    depth: 0,
+    ignoreInitial: true,
+    persistent: false,
+    atomic: false,
+    ignored: (file) => file !== folder && isIgnoredName(path.basename(file)),
+  });
+  watcher.on("all", (_event, file) => onEvent(path.basename(file)));
+  return watcher;
 }
 
 function identity(folder: string): string | null {
