@@ -16,7 +16,6 @@ export interface LintFinding {
 }
 
 const TARGETS: readonly ExportFormat[] = ["openai", "openai-strict", "anthropic", "gemini", "gemini-legacy", "litellm"];
-/** Changes that take nothing from what a model may say. */
 const HARMLESS: ReadonlySet<string> = new Set(["name.mapped", "root.no_arguments", "optional.as_null", "nullable.openapi", "allOf.merged", "root.allOf_merged", "oneOf.as_anyOf", "ref.kept", "bounds.draft04", "default.in_words", "keyword.useless"]);
 
 /** What each provider would choke on in a tool as its author wrote it, worst first; for server authors, so that they can mend the schema itself. */
@@ -30,7 +29,7 @@ export function lintTool(tool: ExportTool, targets: readonly ExportFormat[] = TA
   }
   const everywhere = new Set<string>();
   for (const relaxation of prepared.relaxations) {
-    if (HARMLESS.has(relaxation.code)) continue;
+    if (isHarmless(relaxation)) continue;
     findings.push(findingOf("all", relaxation));
     everywhere.add(keyOf(relaxation));
   }
@@ -40,7 +39,7 @@ export function lintTool(tool: ExportTool, targets: readonly ExportFormat[] = TA
     const seen = new Set<string>();
     for (const relaxation of report.relaxations) {
       const key = keyOf(relaxation);
-      if (HARMLESS.has(relaxation.code) || everywhere.has(key) || seen.has(key) || relaxation.code === "description.truncated") continue;
+      if (isHarmless(relaxation) || everywhere.has(key) || seen.has(key) || relaxation.code === "description.truncated") continue;
       // Strict mode drops and closes by design; only a refusal is news.
       if (target === "openai-strict" && relaxation.code !== "pattern.dropped") continue;
       seen.add(key);
@@ -48,6 +47,11 @@ export function lintTool(tool: ExportTool, targets: readonly ExportFormat[] = TA
     }
   }
   return findings.sort(bySeverity);
+}
+
+/** Whether a change takes nothing from what a model may say. */
+function isHarmless(relaxation: Relaxation): boolean {
+  return HARMLESS.has(relaxation.code) || (relaxation.code === "additionalProperties.dropped" && typeof relaxation.before === "boolean");
 }
 
 function bySeverity(a: LintFinding, b: LintFinding): number {
