@@ -148,7 +148,7 @@ async function leaseWithin(deps: CallDeps, target: Target, options: OperationOpt
   const joined = joinSignals([signal, late.signal]);
   try {
     const scope = target.plan.isolation === "session" ? JSON.stringify([options.client, options.session]) : "shared";
-    return await deps.lease(target.app, { scope, handler: options.onServerRequest, capabilities: options.clientCapabilities, signal: joined.signal });
+    return await deps.lease(target.app, { scope, hooks: { onServerRequest: options.onServerRequest, onNotification: options.onNotification }, capabilities: options.clientCapabilities, signal: joined.signal });
   } catch (error) {
     if (signal.aborted) throw new KitError("CANCELLED", `${target.full} was cancelled before it was sent`, { outcome: "failed", cause: error });
     const fault = toKitError(error, target, false);

@@ -32,6 +32,7 @@ export interface OperationOptions extends Caller {
   readonly waitMs?: number | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   readonly onServerRequest?: ServerRequestHandler | undefined;
+  readonly onNotification?: ((method: string, params: JsonObject) => void) | undefined;
   readonly clientCapabilities?: JsonObject | undefined;
   readonly meta?: JsonObject | undefined;
   /** The caller will cut a result over this many bytes of text, so the whole is kept on the disk. */

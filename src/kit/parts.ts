@@ -161,8 +161,8 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
       onListed: (app, before, after) => {
         for (const signal of changeSignals(app, before, after)) void ingest.emit(signal);
       },
-      onNotification: (app, method, params) => {
-        events.emit("notification", app.package, method, params);
+      onNotification: (app, method, params, scope) => {
+        events.emit("notification", app.package, method, params, scope === undefined ? undefined : sessionOfScope(scope));
         if (method === "notifications/resources/updated") return resources.updated(app, params, runtime.runner(app.package)?.connection ?? null);
         const signal = notificationSignal(app, method, params);
         if (signal === null) return;
@@ -209,6 +209,12 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     newId: stores.newId,
   };
   return { stores, inboxes, ingest, pins, runtime, connector, calls, resources, policyWarnings, appLog };
+}
+
+/** The calling session behind the scope of a connection of its own. */
+function sessionOfScope(scope: string): { readonly client: string; readonly session: string } {
+  const [client, session] = JSON.parse(scope) as [string, string];
+  return { client, session };
 }
 
 function recordOf(performed: Performed, by: OperationOptions): Parameters<KitEvents["call"]>[0] {

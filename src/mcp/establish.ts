@@ -38,7 +38,7 @@ const EARLY_KEPT = 100;
 export async function establish(options: EstablishOptions): Promise<Connection> {
   const { plan, hooks, signal, opened, timeLeft } = options;
   const { wire } = opened;
-  const { capabilities, methods } = clientCapabilities(plan.grants);
+  const { capabilities, methods } = clientCapabilities(plan.grants, hooks.clientCapabilities);
   const note = (text: string): void => hooks.onLog?.(text, "kit");
   const startedAt = options.clock.monotonic();
   let connection: McpConnection | null = null;

@@ -131,11 +131,21 @@ export class AppRunner {
    * Rejects with a {@link LinkError} kind `closed` when the app cannot be had.
    */
   async lease(request: LeaseRequest): Promise<Lease> {
-    const { scope, handler, signal, capabilities } = request;
+    const { scope, hooks, signal, capabilities } = request;
     const generation = await this.#ready(signal);
     const isolated = generation.plan.isolation === "session" && scope !== "shared";
-    const connection = isolated ? await generation.session(scope, () => openConnection(generation.plan, scope, this.#deps, () => generation, signal, capabilities)) : generation.shared;
-    return generation.lease(connection, handler, signal);
+    const connection = isolated ? await generation.session(scope, () => this.#openSession(generation, scope, signal, capabilities)) : generation.shared;
+    return generation.lease(connection, hooks, signal);
+  }
+
+  /** A connection for one calling session alone; what the server says on it goes to the calls of that session. */
+  async #openSession(generation: Generation, scope: string, signal: AbortSignal, capabilities: JsonObject | undefined): Promise<Connection> {
+    const connection = await openConnection(generation.plan, scope, this.#deps, () => generation, signal, capabilities);
+    connection.onNotification((method, params) => {
+      generation.notify(scope, method, params);
+      this.#deps.events.onNotification(method, params, scope);
+    });
+    return connection;
   }
 
   /** A calling session has gone: its own connection, where it had one, is closed. */

@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { AppPlan } from "../plan/types.ts";
 import type { AppListing } from "../tools/types.ts";
-import { Generation, type ServerRequestHandler } from "./generation.ts";
+import { Generation, type CallHooks } from "./generation.ts";
 import type { CloseReason, Connection, ConnectionHooks, Connector, Logger, ServerRequest } from "./ports.ts";
 import type { StartGate } from "./start-gate.ts";
 
@@ -16,7 +16,8 @@ export interface AppRunnerEvents {
   onCrashed(reason: CloseReason): void;
   /** The server was listed again and shows something else. */
   onListed(before: AppListing, after: AppListing): void;
-  onNotification(method: string, params: JsonObject): void;
+  /** `scope` is set for a connection that serves one calling session alone. */
+  onNotification(method: string, params: JsonObject, scope?: string): void;
   onProtocolError(message: string): void;
   onLog(line: string, source: "stderr" | "kit"): void;
   /** Answers a server-to-client request that no running call answers; throws to refuse. */
@@ -37,7 +38,7 @@ export interface AppRunnerDeps {
 export interface LeaseRequest {
   /** `shared`, or the id of the calling session; it gets a connection of its own where the app is isolated. */
   readonly scope: string;
-  readonly handler: ServerRequestHandler | undefined;
+  readonly hooks: CallHooks;
   /** MCP capabilities of the calling client, for a connection of its own. */
   readonly capabilities: JsonObject | undefined;
   /** Gives the wait up. */

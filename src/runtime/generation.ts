@@ -14,6 +14,12 @@ export interface Lease {
 /** Answers a server's request on behalf of the call that is running. */
 export type ServerRequestHandler = (request: ServerRequest) => Promise<JsonObject>;
 
+/** What a running call wants to hear of the server; only a connection that serves one session alone can tell. */
+export interface CallHooks {
+  readonly onServerRequest?: ServerRequestHandler | undefined;
+  readonly onNotification?: ((method: string, params: JsonObject) => void) | undefined;
+}
+
 /**
  * One life of an app: the plan it was started with, its connections (shared, and one per calling session where isolated),
  * and what it last listed. A changed app gets a new generation; calls keep the one they were admitted to.
@@ -24,7 +30,7 @@ export class Generation {
   listing: AppListing;
   readonly startedAt: number;
   readonly #sessions = new Map<string, Promise<Connection>>();
-  readonly #handlers = new Map<string, Set<ServerRequestHandler>>();
+  readonly #hooks = new Map<string, Set<CallHooks>>();
   readonly #overdue = new AbortController();
   #leases = 0;
   #idle: (() => void)[] = [];
@@ -72,12 +78,12 @@ export class Generation {
     if (known) await known.then((c) => c.close()).catch(() => undefined);
   }
 
-  /** Waits for one of the app's call places, then holds a connection. `handler` answers the server's requests meanwhile. */
-  async lease(connection: Connection, handler: ServerRequestHandler | undefined, signal: AbortSignal | undefined): Promise<Lease> {
+  /** Waits for one of the app's call places, then holds a connection. `hooks` hear of the server meanwhile. */
+  async lease(connection: Connection, hooks: CallHooks, signal: AbortSignal | undefined): Promise<Lease> {
     while (this.#leases >= this.plan.maxConcurrentCalls) await this.#turn(signal);
     this.#leases += 1;
-    const handlers = this.#handlersOf(connection.scope);
-    if (handler) handlers.add(handler);
+    const running = this.#hooksOf(connection.scope);
+    running.add(hooks);
     let held = true;
     return {
       connection,
@@ -85,7 +91,7 @@ export class Generation {
       release: () => {
         if (!held) return;
         held = false;
-        if (handler) handlers.delete(handler);
+        running.delete(hooks);
         this.#leases -= 1;
         this.#waiting.shift()?.();
         if (this.#leases === 0) for (const done of this.#idle.splice(0)) done();
@@ -93,10 +99,15 @@ export class Generation {
     };
   }
 
-  /** The handler of the one call that runs in a scope; undefined when none or several could have caused the request. */
+  /** What answers a server's request in a scope; undefined when none or several running calls could have caused it. */
   handlerFor(scope: string): ServerRequestHandler | undefined {
-    const handlers = this.#handlers.get(scope);
-    return handlers?.size === 1 ? [...handlers][0] : undefined;
+    const able = [...this.#hooksOf(scope)].flatMap((h) => h.onServerRequest ?? []);
+    return able.length === 1 ? able[0] : undefined;
+  }
+
+  /** Hands a notification to the calls that run in a scope. */
+  notify(scope: string, method: string, params: JsonObject): void {
+    for (const hooks of this.#hooksOf(scope)) hooks.onNotification?.(method, params);
   }
 
   /** Lets running calls finish for up to `drainMs`, then aborts them with `reason` and closes every connection. Resolves when nothing is left. */
@@ -118,9 +129,9 @@ export class Generation {
     await Promise.allSettled((await this.connections()).map((c) => c.close({ force })));
   }
 
-  #handlersOf(scope: string): Set<ServerRequestHandler> {
-    let set = this.#handlers.get(scope);
-    if (!set) this.#handlers.set(scope, (set = new Set()));
+  #hooksOf(scope: string): Set<CallHooks> {
+    let set = this.#hooks.get(scope);
+    if (!set) this.#hooks.set(scope, (set = new Set()));
     return set;
   }
 

@@ -21,7 +21,7 @@ export interface RuntimeEvents {
   onStopped(app: AppPlan, reason: CloseReason): void;
   onCrashed(app: AppPlan, reason: CloseReason): void;
   onListed(app: AppPlan, before: AppListing, after: AppListing): void;
-  onNotification(app: AppPlan, method: string, params: JsonObject): void;
+  onNotification(app: AppPlan, method: string, params: JsonObject, scope?: string): void;
   onProtocolError(app: AppPlan, message: string): void;
   onLog(app: AppPlan, line: string, source: "stderr" | "kit"): void;
   onServerRequest(app: AppPlan, request: ServerRequest): Promise<JsonObject>;
@@ -132,7 +132,7 @@ export class Runtime {
         this.refresh();
         out.onListed(now(), before, after);
       },
-      onNotification: (method, params) => out.onNotification(now(), method, params),
+      onNotification: (method, params, scope) => out.onNotification(now(), method, params, scope),
       onProtocolError: (message) => out.onProtocolError(now(), message),
       onLog: (line, source) => out.onLog(now(), line, source),
       onServerRequest: (request) => out.onServerRequest(now(), request),

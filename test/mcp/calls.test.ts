@@ -198,7 +198,7 @@ describe("requests of the server", () => {
     let signal: AbortSignal | undefined;
     const { connection } = await open(
       scripted({ on: { "tools/call": [ask("elicitation/create", 0), { delay: 100 }, { notify: { method: "notifications/cancelled", params: { requestId: 0 } } }, { delay: 100 }, { result: ok("fine") }] } }),
-      { grants: { elicitation: { forward: true } } },
+      { grants: { elicitation: { approvals: true } } },
       { hooks: { onServerRequest: (request) => ((signal = request.signal), new Promise(() => {})) } },
     );
     await connection.request(...toolCall());
