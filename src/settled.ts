@@ -4,16 +4,20 @@ import type { Kit } from "./kit-api.ts";
 /** Longest wait for apps to come up or fail, in milliseconds; a start that is slower joins later by itself. */
 const LONGEST = 60_000;
 
-/** Longest wait for export files that are still being written, in milliseconds. */
+/** Longest wait for export files, and how long they must have stood still, in milliseconds. */
 const EXPORTS_WAIT = 2000;
+const EXPORTS_STILL = 200;
 
-/** Resolves once the export files have the tools that are exposed, or after a moment; they follow the catalogue with a short delay. */
+/** Resolves once the export files have followed the catalogue, which they do with a short delay; gives up after two seconds. */
 export async function exportsWritten(kit: Kit): Promise<void> {
-  const behind = (): boolean => {
-    const { exports, tools } = kit.status();
-    return tools.exposed > 0 && exports.some((entry) => entry.tools === 0);
-  };
-  for (const end = performance.now() + EXPORTS_WAIT; behind() && performance.now() < end; ) await sleep(25);
+  const counts = (): string => kit.status().exports.map((entry) => entry.tools).join();
+  const start = performance.now();
+  let last = counts();
+  for (let since = start; performance.now() - start < EXPORTS_WAIT && performance.now() - since < EXPORTS_STILL; await sleep(25)) {
+    const now = counts();
+    if (now !== last) since = performance.now();
+    last = now;
+  }
 }
 
 /** Resolves once no app is starting any more, after `limitMs` at the latest, or when the signal aborts. */
