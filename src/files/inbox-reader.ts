@@ -1,13 +1,14 @@
-import { constants, watch, type FSWatcher } from "node:fs";
-import { mkdir, open, readdir, rename, stat, unlink, type FileHandle } from "node:fs/promises";
+import { mkdir, readdir, rename, stat, unlink } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../base/errors.ts";
-import { isObject, own, type JsonObject } from "../base/json.ts";
+import { own, type JsonObject } from "../base/json.ts";
 import { isCode, writeFileAtomic } from "./atomic-write.ts";
+import { ringOnChange } from "./folder-bell.ts";
 import { contentDigest, openIdLedger, type IdLedger } from "./id-ledger.ts";
 import { listEvents } from "./inbox-folder.ts";
-import { inboxFolders, isSafeId, type InboxFolders } from "./inbox-names.ts";
+import { inboxFolders, type InboxFolders } from "./inbox-names.ts";
+import { MAX_EVENT_BYTES, readEvent } from "./read-event.ts";
 
 /** One event as a reader gets it. */
 export interface InboxEvent {
@@ -46,10 +47,6 @@ export interface InboxReaderOptions {
   readonly onProblem?: (message: string) => void;
 }
 
-const MAX_DEPTH = 200;
-const NOT_A_FILE = "not-a-file: a link, folder or pipe in the place of an event";
-const TORN_TRIES = 10;
-const TORN_PAUSE_MS = 50;
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 300_000;
 const LEDGER_SIZE = 20_000;
@@ -109,7 +106,7 @@ async function processClaim(folders: InboxFolders, name: string, ledger: IdLedge
     await rename(file, path.join(folders.dead, name));
     options.onProblem?.(`${name} went to dead/: ${reason}`);
   };
-  const reading = await readEvent(file, options.maxBytes ?? 8 * 1024 * 1024);
+  const reading = await readEvent(file, options.maxBytes ?? MAX_EVENT_BYTES);
   if (!reading.ok) return bury(reading.reason);
   const { event, id, type } = reading;
   const digest = contentDigest(event);
@@ -151,71 +148,6 @@ export class GiveUp extends Error {
   override readonly name = "GiveUp";
 }
 
-type Reading = { readonly ok: true; readonly id: string; readonly type: string; readonly event: JsonObject } | { readonly ok: false; readonly reason: string };
-
-/** Reads and checks one event file. A file that is still being written by a careless writer is read again for a moment. */
-export async function readEvent(file: string, maxBytes: number): Promise<Reading> {
-  for (let attempt = 1; ; attempt += 1) {
-    const content = await readBounded(file, maxBytes);
-    if (!Buffer.isBuffer(content)) return { ok: false, reason: content };
-    try {
-      const text = new TextDecoder("utf-8", { fatal: true }).decode(content);
-      if (tooDeep(text)) return { ok: false, reason: `bad-json: nested deeper than ${MAX_DEPTH} levels` };
-      return checkShape(JSON.parse(text));
-    } catch (error) {
-      if (attempt === TORN_TRIES) return { ok: false, reason: `bad-json: ${messageOf(error)}` };
-      await sleep(TORN_PAUSE_MS);
-    }
-  }
-}
-
-/** The content of a regular file of bounded size, or why it is not read. What it is and how large is asked of the open file, so that nothing can be put in its place in between. */
-async function readBounded(file: string, maxBytes: number): Promise<Buffer | string> {
-  let handle: FileHandle;
-  try {
-    // Not through a link, and without waiting for a pipe's other end.
-    handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
-  } catch (error) {
-    if (isCode(error, "ELOOP", "ENXIO")) return NOT_A_FILE;
-    throw error;
-  }
-  try {
-    const info = await handle.stat();
-    if (!info.isFile()) return NOT_A_FILE;
-    if (info.size > maxBytes) return `too-large: over ${maxBytes} bytes`;
-    return await handle.readFile();
-  } finally {
-    await handle.close();
-  }
-}
-
-/** Whether brackets outside strings nest deeper than any event does; looked at before parsing. */
-function tooDeep(text: string): boolean {
-  let depth = 0;
-  let quoted = false;
-  for (let i = 0; i < text.length; i += 1) {
-    const c = text.charCodeAt(i);
-    if (quoted) {
-      if (c === 0x5c) i += 1;
-      else if (c === 0x22) quoted = false;
-    } else if (c === 0x22) quoted = true;
-    else if (c === 0x7b || c === 0x5b) depth += 1;
-    else if (c === 0x7d || c === 0x5d) depth -= 1;
-    if (depth > MAX_DEPTH) return true;
-  }
-  return false;
-}
-
-function checkShape(value: unknown): Reading {
-  if (!isObject(value)) return { ok: false, reason: "bad-shape: an event is a JSON object" };
-  const flat = !Object.hasOwn(value, "header");
-  const id = flat ? own(value, "id") : own(own(value, "header"), "message_id");
-  const type = flat ? own(value, "type") : own(own(value, "payload"), "type");
-  if (!isSafeId(id)) return { ok: false, reason: `bad-id: ${flat ? "id" : "header.message_id"} must be letters, digits, ".", "_" and "-"` };
-  if (typeof type !== "string" || type === "") return { ok: false, reason: `bad-shape: ${flat ? "type" : "payload.type"} is missing` };
-  return { ok: true, id, type, event: value as JsonObject };
-}
-
 function isExpired(event: JsonObject): boolean {
   const at = own(event, "expire_at") ?? own(own(event, "payload"), "expire_at");
   return typeof at === "string" && Date.parse(at) <= Date.now();
@@ -233,41 +165,4 @@ async function returnClaims(folders: InboxFolders, olderThanMs: number): Promise
       if (!isCode(error, "ENOENT")) throw error;
     }
   }
-}
-
-/** Wakes a waiting reader when something happens in a folder. Where the system cannot tell, only the time-out does. */
-function ringOnChange(folder: string, signal: AbortSignal): { wait(timeoutMs: number): Promise<void>; close(): void } {
-  let rung = false;
-  let wake = (): void => {};
-  const ring = (): void => {
-    rung = true;
-    wake();
-  };
-  let watcher: FSWatcher | null = null;
-  try {
-    watcher = watch(folder, ring);
-    watcher.on("error", () => {});
-  } catch {
-    // Polling remains.
-  }
-  signal.addEventListener("abort", ring);
-  return {
-    async wait(timeoutMs) {
-      if (!rung) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, timeoutMs);
-          wake = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
-      }
-      rung = signal.aborted;
-      wake = () => {};
-    },
-    close() {
-      watcher?.close();
-      signal.removeEventListener("abort", ring);
-    },
-  };
 }

@@ -1,17 +1,18 @@
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { toAppEvent } from "../amp/app-event.ts";
 import type { AmpEnvelope, Priority } from "../amp/types.ts";
 import type { Clock } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
-import { isObject, own } from "../base/json.ts";
 import type { Inbox, PutResult } from "../runtime/ports.ts";
+import { adoptUnrecorded, digestOf } from "./adopt-events.ts";
 import { isCode, syncFolder } from "./atomic-write.ts";
 import { publishFile, stageFiles } from "./event-files.ts";
-import { contentDigest, openIdLedger, type IdLedger, type LedgerEntry } from "./id-ledger.ts";
+import { openIdLedger, type IdLedger, type LedgerEntry } from "./id-ledger.ts";
 import { checkFolder, listEvents, makeRoom, removeDeadTemps } from "./inbox-folder.ts";
-import { eventFileName, inboxFolders, isSafeId, parseEventFileName } from "./inbox-names.ts";
+import { eventFileName, isSafeId } from "./inbox-names.ts";
+import { onceInARow, plainFault } from "./inbox-words.ts";
 import { PutQueue, type Waiting } from "./put-queue.ts";
 import { thisWriter } from "./writer-instance.ts";
 
@@ -73,38 +74,8 @@ export async function openFileInbox(options: FileInboxOptions): Promise<FileInbo
   }
   const ledgerFile = options.ledgerFile ?? path.join(dir, ".ledger.jsonl");
   const ledger = await openIdLedger(ledgerFile, options.ledgerSize ?? 100_000, problem);
-  const names = await listEvents(dir);
-  if (degraded === null) await adoptUnrecorded(ledger, dir, names).catch((error: unknown) => problem(`the inbox cannot write ${ledgerFile}: ${messageOf(error)}`));
-  return new Spool(dir, { ...options, onProblem: problem }, ledger, degraded, names.length);
-}
-
-/** The same message again and again, as from a full disk, is told once. */
-function onceInARow(tell: (message: string) => void): (message: string) => void {
-  let last = "";
-  return (message) => {
-    if (message !== last) tell((last = message));
-  };
-}
-
-/** Records events that a crash kept out of the ledger although their files are there. */
-async function adoptUnrecorded(ledger: IdLedger, dir: string, pending: readonly string[]): Promise<void> {
-  const { processing, dead, done } = inboxFolders(dir);
-  const entries: LedgerEntry[] = [];
-  for (const [folder, names] of [[dir, pending], ...(await Promise.all([processing, dead, done].map(async (f): Promise<[string, string[]]> => [f, await listEvents(f)])))] as const) {
-    for (const name of names) {
-      const id = parseEventFileName(name)?.id;
-      if (id === undefined || ledger.check(id, "") !== "new") continue;
-      const event: unknown = await readFile(path.join(folder, name), "utf8").then(JSON.parse, () => null);
-      const at = own(own(event, "header"), "timestamp") ?? own(event, "created_at");
-      if (typeof at === "string") entries.push({ id, digest: isObject(own(event, "header")) ? digestOf(event as AmpEnvelope) : "", at });
-    }
-  }
-  await ledger.add(entries, false);
-}
-
-/** What makes two envelopes the same fact; time, expiry and the words of the summary do not. */
-function digestOf({ header, payload }: AmpEnvelope): string {
-  return contentDigest([header.method, header.source, payload.type, payload.session_id ?? null, payload.data ?? null]);
+  if (degraded === null) await adoptUnrecorded(ledger, dir).catch((error: unknown) => problem(`the inbox cannot write ${ledgerFile}: ${messageOf(error)}`));
+  return new Spool(dir, { ...options, onProblem: problem }, ledger, degraded, (await listEvents(dir)).length);
 }
 
 class Spool implements FileInbox {
@@ -329,12 +300,4 @@ class Spool implements FileInbox {
       this.#problem(`inbox: ${this.#dir} cannot be looked through: ${messageOf(error)}`);
     }
   }
-}
-
-function plainFault(dir: string, fault: Error): string {
-  if (isCode(fault, "ENOSPC", "EDQUOT")) return `the disk of ${dir} is full`;
-  if (isCode(fault, "EROFS")) return `${dir} is on a read-only file system`;
-  if (isCode(fault, "EACCES", "EPERM")) return `${dir} cannot be written: permission denied`;
-  if (isCode(fault, "ENOTDIR", "EEXIST")) return `${dir} is not a folder`;
-  return `${dir}: ${fault.message}`;
 }

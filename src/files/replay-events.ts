@@ -5,10 +5,9 @@ import { isObject, own } from "../base/json.ts";
 import { isCode, writeFileAtomic } from "./atomic-write.ts";
 import { listEvents } from "./inbox-folder.ts";
 import { eventFileName, inboxFolders } from "./inbox-names.ts";
-import { readEvent } from "./inbox-reader.ts";
+import { MAX_EVENT_BYTES, readEvent } from "./read-event.ts";
 import { eventFilter, type EventFilter } from "./tail-inbox.ts";
 
-const MAX_BYTES = 8 * 1024 * 1024;
 
 /**
  * Gives events to the readers again, oldest first; tells each as it goes back. From `dead` the file itself returns to `pending`, for its id was never
@@ -25,7 +24,7 @@ export async function replayEvents(
   let count = 0;
   for (const name of await listEvents(folders[options.from])) {
     const file = path.join(folders[options.from], name);
-    const reading = await readEvent(file, MAX_BYTES).catch(() => null);
+    const reading = await readEvent(file, MAX_EVENT_BYTES, 1).catch(() => null);
     if (!reading?.ok || !isObject(own(reading.event, "header"))) continue;
     const envelope = reading.event as unknown as AmpEnvelope;
     if (!wanted(envelope)) continue;

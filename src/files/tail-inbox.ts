@@ -5,7 +5,7 @@ import { compileGlob } from "../base/glob.ts";
 import { isObject, own } from "../base/json.ts";
 import { listEvents } from "./inbox-folder.ts";
 import { inboxFolders } from "./inbox-names.ts";
-import { readEvent } from "./inbox-reader.ts";
+import { MAX_EVENT_BYTES, readEvent } from "./read-event.ts";
 
 /** Which events to show; all that are given must fit. */
 export interface EventFilter {
@@ -27,7 +27,6 @@ export interface TailOptions {
   readonly pollMs?: number;
 }
 
-const MAX_BYTES = 8 * 1024 * 1024;
 const REMEMBERED = 200_000;
 
 /** Makes the test of a filter. */
@@ -55,7 +54,7 @@ export async function tailInbox(dir: string, options: TailOptions): Promise<void
       for (const name of await listEvents(folder)) {
         if (options.signal.aborted) return [];
         if (shown.has(name)) continue;
-        const reading = await readEvent(path.join(folder, name), MAX_BYTES).catch(() => null);
+        const reading = await readEvent(path.join(folder, name), MAX_EVENT_BYTES, 1).catch(() => null);
         if (reading === null) continue; // A reader took it; it turns up in the next folder.
         shown.add(name);
         if (reading.ok && isObject(own(reading.event, "header"))) envelopes.push(reading.event as unknown as AmpEnvelope);

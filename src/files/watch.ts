@@ -226,6 +226,8 @@ function watchOne(folder: string, onEvent: (name: string | null) => void): Folde
     ignored: (file) => file !== folder && isIgnoredName(path.basename(file)),
   });
   watcher.on("all", (_event, file) => onEvent(path.basename(file)));
+  // What happened before it was ready went unheard.
+  watcher.on("ready", () => onEvent(null));
   return watcher;
 }
 

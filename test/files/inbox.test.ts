@@ -214,8 +214,10 @@ describe("once", () => {
     await first.put(event, "normal");
     await first.close();
     await rm(path.join(dir, ".ledger.jsonl"));
+    for (const [i, junk] of ["{", "5", '{"header":{}}', '{"header":{"message_id":"x"},"payload":null}'].entries()) await writeFile(path.join(dir, `event_junk_${i}.json`), junk);
     const second = await testInbox(dir);
     expect(second.lastTimestamp).toBe(event.header.timestamp);
+    expect(second.problems).toEqual([]);
     expect(await second.put(envelope({ key: "k" }), "normal")).toBe("duplicate");
   });
 });

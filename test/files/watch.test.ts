@@ -153,12 +153,14 @@ test("a burst of saves is a handful of changes, and the last content is told", a
   });
   onTestFinished(() => watch.close());
   await watch.ready;
+  const start = performance.now();
   for (let round = 0; round < 25; round += 1) {
     for (let i = 0; i < 20; i += 1) await writeFile(path.join(policies, `p${i}.yaml`), `round: ${round}`);
     await sleep(150);
   }
   await until(() => told === "round: 24");
-  expect(count).toBeLessThanOrEqual(6);
+  // At most one each two seconds while it goes on; a busy machine takes longer than the five seconds that this is.
+  expect(count).toBeLessThanOrEqual(Math.ceil((performance.now() - start) / 2000) + 2);
 });
 
 test.each(["ENOSPC", "EMFILE"])("%s: one message that names the sysctl, and polling takes over", async (code) => {

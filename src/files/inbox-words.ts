@@ -1,0 +1,18 @@
+import { isCode } from "./atomic-write.ts";
+
+/** The same message again and again, as from a full disk, is told once. */
+export function onceInARow(tell: (message: string) => void): (message: string) => void {
+  let last = "";
+  return (message) => {
+    if (message !== last) tell((last = message));
+  };
+}
+
+/** Why files cannot be made in a folder, for people. */
+export function plainFault(dir: string, fault: Error): string {
+  if (isCode(fault, "ENOSPC", "EDQUOT")) return `the disk of ${dir} is full`;
+  if (isCode(fault, "EROFS")) return `${dir} is on a read-only file system`;
+  if (isCode(fault, "EACCES", "EPERM")) return `${dir} cannot be written: permission denied`;
+  if (isCode(fault, "ENOTDIR", "EEXIST")) return `${dir} is not a folder`;
+  return `${dir}: ${fault.message}`;
+}
