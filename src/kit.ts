@@ -97,6 +97,7 @@ class HostedKit implements Kit {
     await this.#follower?.close();
     const parts = this.#parts;
     if (parts) {
+      parts.stop();
       await parts.runtime.stop(0);
       await parts.ingest.settled();
       await this.#exports.settled();
@@ -176,6 +177,10 @@ class HostedKit implements Kit {
 
   getPrompt(name: string, args: Readonly<Record<string, string>>, options: CallOptions = {}): Promise<ReadResult> {
     return this.#running().reads.getPrompt(name, args, options);
+  }
+
+  complete(ref: JsonObject, argument: { readonly name: string; readonly value: string }, context: JsonObject, options: CallOptions = {}): Promise<ReadResult> {
+    return this.#running().reads.complete(ref, argument, context, options);
   }
 
   subscribeResource(uri: string): Promise<void> {

@@ -4,7 +4,7 @@ import type { JsonObject } from "../base/json.ts";
 import { isOverMessageSize } from "../llm/messages.ts";
 import { isSource, sourceName } from "../policy/flow.ts";
 import type { Decision, LimitRef } from "../policy/types.ts";
-import type { LeaseRequest } from "../runtime/bring-up.ts";
+import type { LeaseRequest } from "../runtime/lease.ts";
 import type { Lease } from "../runtime/generation.ts";
 import type { Snapshot } from "../runtime/snapshot.ts";
 import { admit } from "./admit.ts";

@@ -62,6 +62,13 @@ export function findResource(snapshot: Snapshot, uri: string, app?: string): Tar
   return readTarget("resource", owner, uri, uri, pinOf({ uri }));
 }
 
+/** Finds the app that shows a resource template. Throws RESOURCE_NOT_FOUND. */
+export function findTemplate(snapshot: Snapshot, template: string): Target {
+  const owner = listed(snapshot).find((v) => v.listing!.templates.some((t) => t.uriTemplate === template));
+  if (!owner) throw new KitError("RESOURCE_NOT_FOUND", `no app shows the resource template ${template}`);
+  return readTarget("resource", owner, template, template, pinOf({ template }));
+}
+
 /** Whether a URI fits a template: each `{…}` stands for any run of characters (RFC 6570, read loosely). */
 export function matchesTemplate(template: string, uri: string): boolean {
   return compileGlob(template.replaceAll("*", "").replaceAll(/\{[^{}]*\}/g, "*")).matches(uri);

@@ -5,6 +5,7 @@ import type { MappedEvent } from "../amp/map-signal.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Masker } from "../base/masking.ts";
 import { openFileInbox } from "../files/inbox.ts";
+import { openWebhook, teeInbox } from "../files/webhook.ts";
 import type { InboxPlan, Plan } from "../plan/types.ts";
 import type { Inbox, Logger } from "../runtime/ports.ts";
 
@@ -34,7 +35,21 @@ export async function openInboxes(plan: Plan, clock: Clock, masker: Masker, log:
       ledgerFile: path.join(plan.dataDir, "state", ledger),
       onProblem: (message) => log.warn({ inbox: dir }, message),
     });
-  const main = plan.inbox.sink === "off" ? null : await open(plan.inbox, plan.inbox.dir, "inbox-ids.jsonl");
+  const file = plan.inbox.sink === "off" ? null : await open(plan.inbox, plan.inbox.dir, "inbox-ids.jsonl");
+  const { webhook } = plan.inbox;
+  const hook =
+    webhook === null
+      ? null
+      : await openWebhook({
+          target: webhook,
+          spoolDir: path.join(plan.dataDir, "webhook", "pending"),
+          format: plan.inbox.format,
+          fsync: plan.inbox.fsync,
+          maxPending: plan.inbox.maxPending,
+          clock,
+          onProblem: (message) => log.warn({ webhook: masker.text(webhook.url) }, message),
+        });
+  const main = file && hook ? teeInbox(file, [hook]) : (file ?? hook);
   let settings = plan.inbox;
   let receipts: { readonly dir: string; readonly inbox: Inbox } | null = null;
   const openReceipts = async (): Promise<void> => {
@@ -51,7 +66,7 @@ export async function openInboxes(plan: Plan, clock: Clock, masker: Masker, log:
       offset: (nowMs) => -new Date(nowMs).getTimezoneOffset(),
       mask: (value) => masker.value(value),
       maxDataBytes,
-      last: main?.lastTimestamp ?? null,
+      last: file?.lastTimestamp ?? null,
     }),
     inboxFor(event) {
       if (event.method !== "mcp.tool_result" || settings.receipts === "inbox") return main;

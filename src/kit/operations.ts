@@ -2,7 +2,7 @@ import { KitError } from "../base/errors.ts";
 import { isObject, own, type Json, type JsonObject } from "../base/json.ts";
 import { readArguments } from "../llm/arguments.ts";
 import type { Operation } from "../calls/operation.ts";
-import { findPrompt, findResource, findTool } from "../calls/targets.ts";
+import { findPrompt, findResource, findTemplate, findTool } from "../calls/targets.ts";
 import { readToolResult } from "../calls/tool-result.ts";
 import type { Snapshot } from "../runtime/snapshot.ts";
 import type { PinBoard } from "./pin-board.ts";
@@ -46,6 +46,22 @@ export function promptOperation(snapshot: Snapshot, name: string, args: Readonly
     args: { ...args },
     send: (connection, given, options) => connection.request("prompts/get", { name: target.name, arguments: given }, options),
     read: (answer) => readPlain(answer, "messages", target.full),
+  };
+}
+
+/** A completion of an argument of a prompt or resource template (MCP completion/complete). Servers without completions give none. Throws a KitError. */
+export function completionOperation(snapshot: Snapshot, ref: JsonObject, argument: { readonly name: string; readonly value: string }, context: JsonObject): Operation {
+  const prompt = own(ref, "type") === "ref/prompt";
+  const target = prompt ? findPrompt(snapshot, String(own(ref, "name"))) : findTemplate(snapshot, String(own(ref, "uri")));
+  const upstream: JsonObject = prompt ? { type: "ref/prompt", name: target.name } : { type: "ref/resource", uri: target.name };
+  return {
+    target,
+    args: { [argument.name]: argument.value },
+    send: async (connection, _args, options) => {
+      if (!own(connection.capabilities, "completions")) return { completion: { values: [] } };
+      return connection.request("completion/complete", { ref: upstream, argument: { ...argument }, ...(Object.keys(context).length === 0 ? {} : { context }) }, options);
+    },
+    read: (answer) => ({ result: answer, error: null, notes: [] }),
   };
 }
 

@@ -42,7 +42,11 @@ export interface Parts {
   readonly resources: ResourceWatch;
   readonly policyWarnings: PolicyWarnings;
   appLog(app: string): AppLog;
+  /** Ends what runs by the clock. */
+  stop(): void;
 }
+
+const SWEEP_MS = 15_000;
 
 /** What the wiring needs from the kit. */
 export interface PartsOptions {
@@ -89,6 +93,9 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     );
   };
   const stores = await openStores(plan, clock, masker, onApproval);
+  // Expiry is told in time even when nobody looks at the queue.
+  const sweep = setInterval(() => stores.approvals.sweep(), SWEEP_MS);
+  sweep.unref();
   const inboxes = await openInboxes(plan, clock, masker, log, () => current().limits.messageBytes);
   const ingest = createIngest({
     rules: () => current().signals,
@@ -208,7 +215,8 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     clock,
     newId: stores.newId,
   };
-  return { stores, inboxes, ingest, pins, runtime, connector, calls, resources, policyWarnings, appLog };
+  const stop = (): void => clearInterval(sweep);
+  return { stop, stores, inboxes, ingest, pins, runtime, connector, calls, resources, policyWarnings, appLog };
 }
 
 /** The calling session behind the scope of a connection of its own. */

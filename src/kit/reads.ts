@@ -3,7 +3,7 @@ import { perform } from "../calls/execute.ts";
 import { findResource, namedPrompts } from "../calls/targets.ts";
 import type { CallOptions, Kit, ReadResult } from "../kit-api.ts";
 import type { AppListing } from "../tools/types.ts";
-import { promptOperation, resourceOperation } from "./operations.ts";
+import { completionOperation, promptOperation, resourceOperation } from "./operations.ts";
 import type { Parts } from "./parts.ts";
 import { operationOptions, readResult } from "./results.ts";
 import { resourceSignal } from "./runtime-signals.ts";
@@ -16,6 +16,7 @@ export interface Reads {
   instructions(): { readonly app: string; readonly text: string }[];
   readResource(uri: string, options: CallOptions & { readonly app?: string }): Promise<ReadResult>;
   getPrompt(name: string, args: Readonly<Record<string, string>>, options: CallOptions): Promise<ReadResult>;
+  complete(ref: JsonObject, argument: { readonly name: string; readonly value: string }, context: JsonObject, options: CallOptions): Promise<ReadResult>;
   subscribe(uri: string): Promise<void>;
   unsubscribe(uri: string): Promise<void>;
 }
@@ -43,6 +44,9 @@ export function createReads({ calls, pins, runtime, ingest, resources }: Parts):
     },
     async getPrompt(name, args, options) {
       return readResult(await perform(calls, (snapshot) => promptOperation(snapshot, name, args, pins), operationOptions(options)));
+    },
+    async complete(ref, argument, context, options) {
+      return readResult(await perform(calls, (snapshot) => completionOperation(snapshot, ref, argument, context), operationOptions(options)));
     },
     async subscribe(uri) {
       const target = findResource(runtime.snapshot, uri);

@@ -3,11 +3,11 @@ import { messageOf } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { AppPlan } from "../plan/types.ts";
 import type { AppListing } from "../tools/types.ts";
-import { bringUp, openConnection, sameConnection, type AppRunnerDeps, type LeaseRequest } from "./bring-up.ts";
+import { bringUp, sameConnection, type AppRunnerDeps } from "./bring-up.ts";
 import { HEALTHY_UPTIME_MS } from "./backoff.ts";
 import { Changes } from "./changes.ts";
 import { debounce } from "./debounce.ts";
-import type { Generation, Lease } from "./generation.ts";
+import type { Generation } from "./generation.ts";
 import { listingDigest } from "./listing-digest.ts";
 import type { AppState } from "./snapshot.ts";
 import { Retries } from "./retries.ts";
@@ -22,7 +22,7 @@ const PROBE_EVERY_MS = 30_000;
  */
 export class AppRunner {
   readonly package: string;
-  readonly #deps: AppRunnerDeps;
+  readonly deps: AppRunnerDeps;
   #plan: AppPlan;
   #wanted = true;
   #state: AppState = "starting";
@@ -52,7 +52,7 @@ export class AppRunner {
   constructor(plan: AppPlan, deps: AppRunnerDeps) {
     this.package = plan.package;
     this.#plan = plan;
-    this.#deps = deps;
+    this.deps = deps;
   }
 
   get plan(): AppPlan {
@@ -127,33 +127,10 @@ export class AppRunner {
   }
 
   /**
-   * Holds a connection for a call. A parked app is woken; a starting one is waited for as long as `signal` allows.
-   * Rejects with a {@link LinkError} kind `closed` when the app cannot be had.
+   * The generation that serves calls. A parked app is woken; a starting one is waited for as long as `signal` allows. Rejects with a
+   * {@link LinkError} kind `closed` when the app cannot be had.
    */
-  async lease(request: LeaseRequest): Promise<Lease> {
-    const { scope, hooks, signal, capabilities } = request;
-    const generation = await this.#ready(signal);
-    const isolated = generation.plan.isolation === "session" && scope !== "shared";
-    const connection = isolated ? await generation.session(scope, () => this.#openSession(generation, scope, signal, capabilities)) : generation.shared;
-    return generation.lease(connection, hooks, signal);
-  }
-
-  /** A connection for one calling session alone; what the server says on it goes to the calls of that session. */
-  async #openSession(generation: Generation, scope: string, signal: AbortSignal, capabilities: JsonObject | undefined): Promise<Connection> {
-    const connection = await openConnection(generation.plan, scope, this.#deps, () => generation, signal, capabilities);
-    connection.onNotification((method, params) => {
-      generation.notify(scope, method, params);
-      this.#deps.events.onNotification(method, params, scope);
-    });
-    return connection;
-  }
-
-  /** A calling session has gone: its own connection, where it had one, is closed. */
-  endSession(scope: string): void {
-    void this.#current?.closeSession(scope);
-  }
-
-  async #ready(signal: AbortSignal): Promise<Generation> {
+  async ready(signal: AbortSignal): Promise<Generation> {
     if (this.#state === "parked") {
       this.#nextAttempt = null;
       this.#set("starting", "woken by a call");
@@ -166,12 +143,17 @@ export class AppRunner {
     return this.#current;
   }
 
+  /** A calling session has gone: its own connection, where it had one, is closed. */
+  endSession(scope: string): void {
+    void this.#current?.closeSession(scope);
+  }
+
   async #run(): Promise<void> {
     while (this.#wanted) {
       try {
         await this.#step();
       } catch (error) {
-        this.#deps.log.error({ app: this.package, error: messageOf(error) }, "fault in the app's loop");
+        this.deps.log.error({ app: this.package, error: messageOf(error) }, "fault in the app's loop");
         await this.#sleep(1_000);
       }
     }
@@ -208,7 +190,7 @@ export class AppRunner {
     const overlap = old !== null && plan.handover === "overlap";
     if (!overlap) this.#set("starting", null);
     try {
-      const generation = await bringUp(plan, this.#deps, abort.signal);
+      const generation = await bringUp(plan, this.deps, abort.signal);
       this.#starting = null;
       if (!this.#wanted) {
         this.#watchDrain(generation.drain(0, new Error("stopped")));
@@ -225,7 +207,7 @@ export class AppRunner {
   }
 
   #swapIn(generation: Generation, old: Generation | null): void {
-    const { events } = this.#deps;
+    const { events } = this.deps;
     const before = old?.listing ?? this.#lastListing;
     this.#current = generation;
     this.#lastListing = generation.listing;
@@ -244,7 +226,7 @@ export class AppRunner {
   async #startFailed(plan: AppPlan, error: unknown, old: Generation | null): Promise<void> {
     const message = messageOf(error);
     const hopeless = error instanceof StartError && !error.retry;
-    this.#deps.log.error({ app: this.package, reason: message }, "app did not start");
+    this.deps.log.error({ app: this.package, reason: message }, "app did not start");
     if (this.#current) {
       // The running generation stays: a broken change never takes down what works.
       this.#retries.giveUp(plan);
@@ -265,7 +247,7 @@ export class AppRunner {
   async #rollBack(oldPlan: AppPlan, plan: AppPlan, message: string): Promise<void> {
     this.#retries.giveUp(plan);
     try {
-      const generation = await bringUp(oldPlan, this.#deps, new AbortController().signal);
+      const generation = await bringUp(oldPlan, this.deps, new AbortController().signal);
       this.#swapIn(generation, null);
       this.#set("ready", `the changed configuration did not start: ${message}; the old one was started again`);
     } catch (error) {
@@ -275,9 +257,9 @@ export class AppRunner {
   }
 
   async #waitBeforeRetry(plan: AppPlan, message: string): Promise<void> {
-    const { state, reason, delayMs } = this.#retries.next(plan, message, this.#deps.random());
+    const { state, reason, delayMs } = this.#retries.next(plan, message, this.deps.random());
     if (state !== "backoff") this.#lastListing = null;
-    this.#nextAttempt = delayMs === null ? null : this.#deps.clock.now() + delayMs;
+    this.#nextAttempt = delayMs === null ? null : this.deps.clock.now() + delayMs;
     this.#set(state, reason);
     if (delayMs !== null) await this.#sleep(delayMs);
     this.#nextAttempt = null;
@@ -285,16 +267,16 @@ export class AppRunner {
 
   #onNotification(method: string, params: JsonObject): void {
     if (method === "notifications/tools/list_changed" || method === "notifications/resources/list_changed" || method === "notifications/prompts/list_changed") this.#relistSoon.request();
-    this.#deps.events.onNotification(method, params);
+    this.deps.events.onNotification(method, params);
   }
 
   #onClosed(generation: Generation, reason: CloseReason): void {
     if (this.#current !== generation) return;
     this.#current = null;
-    const healthy = this.#deps.clock.monotonic() - generation.startedAt >= HEALTHY_UPTIME_MS;
+    const healthy = this.deps.clock.monotonic() - generation.startedAt >= HEALTHY_UPTIME_MS;
     if (healthy) this.#retries.healthy();
     this.#watchDrain(generation.drain(0, new LinkError("closed", `app ${this.package} ${reason.message}`, { sent: true })));
-    this.#deps.events.onCrashed(reason);
+    this.deps.events.onCrashed(reason);
     this.#crash = reason.message;
     this.#retries.died();
     this.#set("backoff", reason.message);
@@ -316,7 +298,7 @@ export class AppRunner {
 
   async #probe(generation: Generation): Promise<void> {
     if (await generation.shared.alive(generation.plan.healthTimeoutMs)) {
-      if (this.#deps.clock.monotonic() - generation.startedAt >= HEALTHY_UPTIME_MS) this.#retries.healthy();
+      if (this.deps.clock.monotonic() - generation.startedAt >= HEALTHY_UPTIME_MS) this.#retries.healthy();
       return;
     }
     if (this.#current !== generation) return;
@@ -336,11 +318,11 @@ export class AppRunner {
       generation.listing = after;
       this.#lastListing = after;
       if (this.#current === generation && listingDigest(before) !== listingDigest(after)) {
-        this.#deps.events.onListed(before, after);
-        this.#deps.events.onChange();
+        this.deps.events.onListed(before, after);
+        this.deps.events.onChange();
       }
     } catch (error) {
-      this.#deps.events.onProtocolError(`reading the catalogue again failed: ${messageOf(error)}`);
+      this.deps.events.onProtocolError(`reading the catalogue again failed: ${messageOf(error)}`);
     }
   }
 
@@ -356,9 +338,9 @@ export class AppRunner {
     this.#lastListing = null;
     this.#set("stopping", null);
     if (generation) {
-      this.#deps.events.onStopping();
+      this.deps.events.onStopping();
       await generation.drain(this.#drainMs ?? 0, new LinkError("closed", `app ${this.package} was taken out of the configuration`));
-      this.#deps.events.onStopped({ planned: true, message: "stopped", exitCode: null, signal: null, stderrTail: [] });
+      this.deps.events.onStopped({ planned: true, message: "stopped", exitCode: null, signal: null, stderrTail: [] });
     }
     this.#set("stopped", null);
   }
@@ -373,7 +355,7 @@ export class AppRunner {
     this.#state = state;
     this.#reason = reason;
     this.#changes.tell();
-    if (changed || state === "ready") this.#deps.events.onChange();
+    if (changed || state === "ready") this.deps.events.onChange();
   }
 
   #nudge(): void {

@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { AppPlan } from "../plan/types.ts";
 import type { AppListing } from "../tools/types.ts";
-import { Generation, type CallHooks } from "./generation.ts";
+import { Generation } from "./generation.ts";
 import type { CloseReason, Connection, ConnectionHooks, Connector, Logger, ServerRequest } from "./ports.ts";
 import type { StartGate } from "./start-gate.ts";
 
@@ -32,17 +32,6 @@ export interface AppRunnerDeps {
   readonly random: () => number;
   readonly log: Logger;
   readonly events: AppRunnerEvents;
-}
-
-/** What a call needs of an app. */
-export interface LeaseRequest {
-  /** `shared`, or the id of the calling session; it gets a connection of its own where the app is isolated. */
-  readonly scope: string;
-  readonly hooks: CallHooks;
-  /** MCP capabilities of the calling client, for a connection of its own. */
-  readonly capabilities: JsonObject | undefined;
-  /** Gives the wait up. */
-  readonly signal: AbortSignal;
 }
 
 /** Starts a server, lists it, and gives the new generation; rejects with a StartError. Leaves no process behind when it fails. */

@@ -4,10 +4,11 @@ import { EMPTY_CATALOG } from "../tools/catalog.ts";
 import type { AppListing } from "../tools/types.ts";
 import type { AppPlan, ChangeSet, Plan } from "../plan/types.ts";
 import { AppRunner } from "./app-runner.ts";
-import type { AppRunnerEvents, LeaseRequest } from "./bring-up.ts";
+import type { AppRunnerEvents } from "./bring-up.ts";
 import { buildCatalog, type CatalogApp, type PinCheck } from "./build-catalog.ts";
 import { debounce } from "./debounce.ts";
 import type { Lease } from "./generation.ts";
+import { leaseConnection, type LeaseRequest } from "./lease.ts";
 import { LinkError, type CloseReason, type Connector, type Logger, type ServerRequest } from "./ports.ts";
 import type { AppView, Snapshot } from "./snapshot.ts";
 import { createStartGate, type StartGate } from "./start-gate.ts";
@@ -90,7 +91,7 @@ export class Runtime {
   async lease(app: string, request: LeaseRequest): Promise<Lease> {
     const runner = this.#runners.get(app);
     if (!runner) throw new LinkError("closed", `app ${app} is not running`);
-    return runner.lease(request);
+    return leaseConnection(runner, request, runner.deps);
   }
 
   /** A calling session has gone. */

@@ -1,0 +1,41 @@
+import type { JsonObject } from "../base/json.ts";
+import type { AppRunner } from "./app-runner.ts";
+import { openConnection, type AppRunnerDeps } from "./bring-up.ts";
+import type { CallHooks, Generation, Lease } from "./generation.ts";
+import type { Connection } from "./ports.ts";
+
+/** What a call needs of an app. */
+export interface LeaseRequest {
+  /** `shared`, or the id of the calling session; it gets a connection of its own where the app is isolated. */
+  readonly scope: string;
+  readonly hooks: CallHooks;
+  /** MCP capabilities of the calling client, for a connection of its own. */
+  readonly capabilities: JsonObject | undefined;
+  /** Gives the wait up. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Holds a connection of an app for one call: the shared one, or the calling session's own where the app is isolated. Rejects with a
+ * LinkError kind `closed` when the app cannot be had.
+ */
+export async function leaseConnection(runner: AppRunner, request: LeaseRequest, deps: AppRunnerDeps): Promise<Lease> {
+  const { scope, hooks, signal } = request;
+  for (;;) {
+    const generation = await runner.ready(signal);
+    const isolated = generation.plan.isolation === "session" && scope !== "shared";
+    const connection = isolated ? await generation.session(scope, () => openSession(generation, request, deps)) : generation.shared;
+    // A changed app may have taken over meanwhile; its generation serves the call then.
+    if (!generation.draining) return generation.lease(connection, hooks, signal);
+  }
+}
+
+/** A connection for one calling session alone; what the server says on it goes to the calls of that session. */
+async function openSession(generation: Generation, { scope, signal, capabilities }: LeaseRequest, deps: AppRunnerDeps): Promise<Connection> {
+  const connection = await openConnection(generation.plan, scope, deps, () => generation, signal, capabilities);
+  connection.onNotification((method, params) => {
+    generation.notify(scope, method, params);
+    deps.events.onNotification(method, params, scope);
+  });
+  return connection;
+}
