@@ -26,7 +26,12 @@ export function refuse(req: IncomingMessage, res: ServerResponse, error: unknown
     res.destroy();
     return;
   }
-  const known = error instanceof HttpError ? { status: error.status, body: error.toBody(), headers: error.headers } : error instanceof KitError ? { status: statusOf(error.code), body: error.toBody(), headers: {} } : null;
+  const known =
+    error instanceof HttpError
+      ? { status: error.status, body: error.toBody(), headers: error.headers }
+      : error instanceof KitError
+        ? { status: statusOf(error.code), body: error.toBody(), headers: {} }
+        : null;
   if (!known) log.error({ method: req.method, err: messageOf(error) }, "a route failed");
   const answer = known ?? { status: 500, body: new KitError("INTERNAL", "the host failed to answer; its log says why").toBody(), headers: {} };
   // An unread body would have to be swallowed to keep the connection; it is cut off instead.

@@ -4,7 +4,7 @@ import type { Json } from "../base/json.ts";
 import { HttpError } from "./http-errors.ts";
 
 /** Largest body that is read. */
-export const MAX_BODY_BYTES = 4 * 1024 * 1024;
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 /** Refuses, before a byte of the body is read, what can be refused by the headers alone. */
 export function checkBodyHeaders(req: IncomingMessage): void {

@@ -37,9 +37,10 @@ export interface HttpLink {
 /** Makes a link. `certFile`: the host's own certificate, the only one that is trusted then, whatever name the host is reached by. */
 export function openHttpLink(url: string, certFile: string | null): HttpLink {
   const base = new URL(url);
-  const agent = base.protocol === "https:"
-    ? new https.Agent({ keepAlive: true, ...(certFile === null ? {} : { ca: readFileSync(certFile), checkServerIdentity: () => undefined }) })
-    : new http.Agent({ keepAlive: true });
+  const agent =
+    base.protocol === "https:"
+      ? new https.Agent({ keepAlive: true, ...(certFile === null ? {} : { ca: readFileSync(certFile), checkServerIdentity: () => undefined }) })
+      : new http.Agent({ keepAlive: true });
   const request = base.protocol === "https:" ? https.request : http.request;
 
   const open: HttpLink["open"] = (input) =>
@@ -90,9 +91,14 @@ export async function readText(res: IncomingMessage): Promise<string> {
 
 /** The error that an answer of status 400 or more stands for. */
 export function errorOf(status: number, value: Json): KitError | ControlError {
-  const body: ErrorBody = isErrorBody(value) ? value : { ok: false, error_code: "INTERNAL", message: `the host answered with status ${status}`, retryable: false, source: "kit" };
+  const body: ErrorBody = isErrorBody(value)
+    ? value
+    : { ok: false, error_code: "INTERNAL", message: `the host answered with status ${status}`, retryable: false, source: "kit" };
   if (!Object.hasOwn(ERROR_CODES, body.error_code)) return new ControlError(status, body);
-  return new KitError(body.error_code as ErrorCode, body.message, { retryable: body.retryable, ...(body.details === undefined ? {} : { details: body.details }) });
+  return new KitError(body.error_code as ErrorCode, body.message, {
+    retryable: body.retryable,
+    ...(body.details === undefined ? {} : { details: body.details }),
+  });
 }
 
 function isErrorBody(value: unknown): value is ErrorBody {

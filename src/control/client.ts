@@ -64,7 +64,10 @@ export interface ControlClient {
   lockDiff(): Promise<LockEntry[]>;
   lockAccept(selection?: readonly string[]): Promise<LockEntry[]>;
   /** Envelopes and, when asked for, changes of the host, until the signal; reconnects when the stream breaks. `onGap` is told, for events may have been missed. */
-  events(onEvent: (event: ServerSentEvent) => void, options: EventFilter & { readonly signal: AbortSignal; readonly onGap?: (why: string) => void }): Promise<void>;
+  events(
+    onEvent: (event: ServerSentEvent) => void,
+    options: EventFilter & { readonly signal: AbortSignal; readonly onGap?: (why: string) => void },
+  ): Promise<void>;
   metrics(): Promise<string>;
   close(): void;
 }
@@ -94,22 +97,42 @@ export function createControlClient(host: ControlClient["host"], tokens: { reado
     restartApp: (app) => post(`/api/apps/${segment(app)}/restart`, {}),
     appLog: async (app, tail) => (await get<{ lines: string[] }>(`/api/apps/${segment(app)}/logs${query({ tail })}`)).lines,
     followLog: (app, onLine, { tail, signal }) =>
-      readEvents(link, { method: "GET", path: `/api/apps/${segment(app)}/logs${query({ follow: "true", tail })}`, token: tokens.operator, signal }, ({ data }) => {
-        if (isObject(data) && typeof data["line"] === "string") onLine(data["line"]);
-      }),
+      readEvents(
+        link,
+        { method: "GET", path: `/api/apps/${segment(app)}/logs${query({ follow: "true", tail })}`, token: tokens.operator, signal },
+        ({ data }) => {
+          if (isObject(data) && typeof data["line"] === "string") onLine(data["line"]);
+        },
+      ),
     toolRows: () => get("/api/catalog"),
     async tools(format, options = {}) {
-      const { text, headers } = await link.json({ method: "GET", path: `/api/tools${query({ format, max_name: options.maxName, max_tools: options.maxTools })}`, token: tokens.operator });
+      const { text, headers } = await link.json({
+        method: "GET",
+        path: `/api/tools${query({ format, max_name: options.maxName, max_tools: options.maxTools })}`,
+        token: tokens.operator,
+      });
       return { text, etag: headers.etag ?? "" };
     },
     call: (tool, args, input = {}) => ask("/api/call", { tool, arguments: args, ...contextOf(input) }, input.signal),
-    executeToolCalls: async (calls, input = {}) => (await ask<{ messages: JsonObject[] }>("/api/tool-calls", { tool_calls: [...calls], ...contextOf(input) }, input.signal)).messages,
+    executeToolCalls: async (calls, input = {}) =>
+      (await ask<{ messages: JsonObject[] }>("/api/tool-calls", { tool_calls: [...calls], ...contextOf(input) }, input.signal)).messages,
     endTurn: async (session, turn) => void (await ask("/api/end-turn", { session, turn })),
-    explain: (tool, options = {}) => get(`/api/explain${query({ tool, args: options.args === undefined ? undefined : JSON.stringify(options.args), session: options.session, client: options.client })}`),
+    explain: (tool, options = {}) =>
+      get(
+        `/api/explain${query({ tool, args: options.args === undefined ? undefined : JSON.stringify(options.args), session: options.session, client: options.client })}`,
+      ),
     resources: () => get("/api/resources"),
-    readResource: async (uri, input = {}) => (await ask<{ result: JsonObject }>("/api/resources/read", { uri, ...(input.app === undefined ? {} : { app: input.app }), ...contextOf(input) }, input.signal)).result,
+    readResource: async (uri, input = {}) =>
+      (
+        await ask<{ result: JsonObject }>(
+          "/api/resources/read",
+          { uri, ...(input.app === undefined ? {} : { app: input.app }), ...contextOf(input) },
+          input.signal,
+        )
+      ).result,
     prompts: () => get("/api/prompts"),
-    getPrompt: async (name, args, input = {}) => (await ask<{ result: JsonObject }>("/api/prompts/get", { name, arguments: { ...args }, ...contextOf(input) }, input.signal)).result,
+    getPrompt: async (name, args, input = {}) =>
+      (await ask<{ result: JsonObject }>("/api/prompts/get", { name, arguments: { ...args }, ...contextOf(input) }, input.signal)).result,
     approvals: (all = false) => get(`/api/approvals${query({ all: all ? "true" : undefined })}`),
     decideApproval: (id, decision, by, reason) => post(`/api/approvals/${segment(id)}/${decision}`, { by, ...(reason === undefined ? {} : { reason }) }),
     sessions: () => get("/api/sessions"),
@@ -178,7 +201,9 @@ async function readEvents(link: HttpLink, input: RequestInput & { readonly signa
     }
   } catch (error) {
     if (input.signal.aborted) return;
-    throw error instanceof KitError || error instanceof ControlError ? error : new KitError("APP_UNAVAILABLE", `the event stream broke: ${messageOf(error)}`, { cause: error });
+    throw error instanceof KitError || error instanceof ControlError
+      ? error
+      : new KitError("APP_UNAVAILABLE", `the event stream broke: ${messageOf(error)}`, { cause: error });
   }
 }
 

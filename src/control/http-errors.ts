@@ -35,7 +35,14 @@ export class HttpError extends Error {
 
   /** The one error shape of all borders. */
   toBody(): ErrorBody {
-    return { ok: false, error_code: this.code, message: this.message, retryable: this.code === "OVERLOADED", source: "kit", ...(this.details === undefined ? {} : { details: this.details }) };
+    return {
+      ok: false,
+      error_code: this.code,
+      message: this.message,
+      retryable: this.code === "OVERLOADED",
+      source: "kit",
+      ...(this.details === undefined ? {} : { details: this.details }),
+    };
   }
 }
 

@@ -80,8 +80,10 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     const principal = route?.role === "public" ? NOBODY : identify(req);
     if (!principal) throw unauthorized();
     if (found === null) throw new HttpError("NOT_FOUND", `there is no route ${path}; GET /openapi.json lists them`);
-    if (!("route" in found)) throw new HttpError("METHOD_NOT_ALLOWED", `${path} takes ${found.allow.join(", ")}`, { headers: { Allow: found.allow.join(", ") } });
-    if (found.route.role === "operator" && principal.role !== "operator") throw new HttpError("FORBIDDEN", "this route needs the operator token (data/run/operator.token)");
+    if (!("route" in found))
+      throw new HttpError("METHOD_NOT_ALLOWED", `${path} takes ${found.allow.join(", ")}`, { headers: { Allow: found.allow.join(", ") } });
+    if (found.route.role === "operator" && principal.role !== "operator")
+      throw new HttpError("FORBIDDEN", "this route needs the operator token (data/run/operator.token)");
     let body: Json = null;
     if (found.route.body !== undefined) {
       checkBodyHeaders(req);
@@ -154,7 +156,14 @@ function splitTarget(target: string | undefined): { path: string; query: URLSear
   return mark === -1 ? { path: target, query: new URLSearchParams() } : { path: target.slice(0, mark), query: new URLSearchParams(target.slice(mark + 1)) };
 }
 
-function upgrade(req: IncomingMessage, socket: Duplex, head: Buffer, allowed: AllowedHosts, identify: (req: IncomingMessage) => Principal | null, take: HttpServerOptions["onUpgrade"]): void {
+function upgrade(
+  req: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  allowed: AllowedHosts,
+  identify: (req: IncomingMessage) => Principal | null,
+  take: HttpServerOptions["onUpgrade"],
+): void {
   socket.on("error", () => socket.destroy());
   try {
     guard(req, allowed);
@@ -172,7 +181,8 @@ function refuseOpenDoors(gateway: GatewayPlan): void {
   if (isLoopback(gateway.host)) return;
   const where = `gateway.listen: ${urlHost(gateway.host)}:${gateway.port} is reachable from other machines`;
   if (gateway.authMode !== "token") throw new Error(`${where}, and gateway.auth.mode is none; set gateway.auth.mode: token, or listen on 127.0.0.1`);
-  if (!gateway.tls && !gateway.allowInsecureListen) throw new Error(`${where}; set gateway.tls (cert and key), or gateway.allow_insecure_listen: true when a proxy in front does TLS, or listen on 127.0.0.1`);
+  if (!gateway.tls && !gateway.allowInsecureListen)
+    throw new Error(`${where}; set gateway.tls (cert and key), or gateway.allow_insecure_listen: true when a proxy in front does TLS, or listen on 127.0.0.1`);
 }
 
 function readTls(tls: { readonly cert: string; readonly key: string }): { cert: Buffer; key: Buffer } {
@@ -187,7 +197,8 @@ function listen(server: http.Server, gateway: GatewayPlan): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const where = `${urlHost(gateway.host)}:${gateway.port}`;
-      const why = error.code === "EADDRINUSE" ? `${where} is in use by another program` : error.code === "EACCES" ? `no right to listen on ${where}` : messageOf(error);
+      const why =
+        error.code === "EADDRINUSE" ? `${where} is in use by another program` : error.code === "EACCES" ? `no right to listen on ${where}` : messageOf(error);
       reject(new Error(`gateway.listen: ${why}; choose another port (0 is any free one)`, { cause: error }));
     });
     server.listen(gateway.port, gateway.host.replace(/^\[|\]$/g, ""), () => {

@@ -16,8 +16,16 @@ export function bodyOf(schema: JsonObject, body: Json): JsonObject {
   }
   const issues = check.validate(body);
   if (issues.length > 0) {
-    const list = issues.map((issue) => ({ path: issue.path.join("."), message: issue.message, ...(typeof issue.params["additionalProperty"] === "string" ? { property: issue.params["additionalProperty"] } : {}) }));
-    throw new HttpError("BAD_REQUEST", `the body does not fit: ${list.map((i) => `${i.path || "(root)"} ${i.message}${i.property === undefined ? "" : ` (${i.property})`}`).join("; ")}`, { details: list });
+    const list = issues.map((issue) => ({
+      path: issue.path.join("."),
+      message: issue.message,
+      ...(typeof issue.params["additionalProperty"] === "string" ? { property: issue.params["additionalProperty"] } : {}),
+    }));
+    throw new HttpError(
+      "BAD_REQUEST",
+      `the body does not fit: ${list.map((i) => `${i.path || "(root)"} ${i.message}${i.property === undefined ? "" : ` (${i.property})`}`).join("; ")}`,
+      { details: list },
+    );
   }
   return body as JsonObject;
 }

@@ -21,7 +21,13 @@ export function createMetrics(kit: Kit): Metrics {
   const gauge = <T extends string>(name: string, help: string, labelNames: T[] = []) => new Gauge({ name, help, labelNames, registers });
 
   const calls = counter("aurora_calls_total", "Calls that ended, by outcome; code is empty for success.", ["app", "tool", "outcome", "code"]);
-  const latency = new Histogram({ name: "aurora_call_duration_seconds", help: "From acceptance to answer, waiting for people included.", labelNames: ["app"], buckets: BUCKETS, registers });
+  const latency = new Histogram({
+    name: "aurora_call_duration_seconds",
+    help: "From acceptance to answer, waiting for people included.",
+    labelNames: ["app"],
+    buckets: BUCKETS,
+    registers,
+  });
   const decisions = counter("aurora_decisions_total", "Policy decisions of calls.", ["decision", "risk"]);
   const reloads = counter("aurora_reloads_total", "Reloads by result.", ["result"]);
   const envelopes = counter("aurora_events_total", "Envelopes on their way to the inbox.", ["app"]);

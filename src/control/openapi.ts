@@ -39,7 +39,13 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
 
 function operation(route: Route): JsonObject {
   const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => ({ name: match[1]!, in: "path", required: true, schema: { type: "string" } }));
-  const inQuery = (route.query ?? []).map((q) => ({ name: q.name, in: "query", required: q.required ?? false, description: q.description, schema: { type: "string", ...(q.values ? { enum: [...q.values] } : {}) } }));
+  const inQuery = (route.query ?? []).map((q) => ({
+    name: q.name,
+    in: "query",
+    required: q.required ?? false,
+    description: q.description,
+    schema: { type: "string", ...(q.values ? { enum: [...q.values] } : {}) },
+  }));
   return {
     tags: [route.group],
     operationId: `${route.method.toLowerCase()}${route.path.replaceAll(/[^A-Za-z0-9]+(.)?/g, (_all, next: string | undefined) => next?.toUpperCase() ?? "")}`,

@@ -14,7 +14,15 @@ export class Context implements RequestContext {
   readonly closing: AbortSignal;
   #signal: AbortSignal | null = null;
 
-  constructor(req: IncomingMessage, res: ServerResponse, params: ReadonlyMap<string, string>, query: URLSearchParams, body: Json, principal: Principal, closing: AbortSignal) {
+  constructor(
+    req: IncomingMessage,
+    res: ServerResponse,
+    params: ReadonlyMap<string, string>,
+    query: URLSearchParams,
+    body: Json,
+    principal: Principal,
+    closing: AbortSignal,
+  ) {
     this.req = req;
     this.res = res;
     this.params = params;

@@ -29,7 +29,12 @@ const TOOL_CALLS_BODY: JsonObject = {
   required: ["tool_calls"],
   additionalProperties: false,
   properties: {
-    tool_calls: { type: "array", maxItems: 256, items: { type: "object" }, description: "Tool calls of one model answer, as OpenAI (Chat or Responses), Anthropic or Gemini gives them." },
+    tool_calls: {
+      type: "array",
+      maxItems: 256,
+      items: { type: "object" },
+      description: "Tool calls of one model answer, as OpenAI (Chat or Responses), Anthropic or Gemini gives them.",
+    },
     ...CONTEXT_MEMBERS,
   },
 };
@@ -58,7 +63,7 @@ export function callOptions(context: RequestContext, body: JsonObject): CallOpti
 }
 
 /** The `call --json` shape (contracts 10). */
-export function callToJson(result: CallResult): JsonObject {
+function callToJson(result: CallResult): JsonObject {
   return {
     outcome: result.outcome,
     ok: result.ok,
@@ -178,7 +183,11 @@ function argsOf(context: RequestContext): JsonObject | undefined {
 function exportTools(kit: Kit, context: RequestContext): ReturnType<Route["handle"]> {
   const maxName = countOf(context, "max_name");
   const maxTools = countOf(context, "max_tools");
-  const exported = kit.tools(choiceOf(context, "format", FORMATS), { client: context.principal.client, ...(maxName ? { maxName } : {}), ...(maxTools ? { maxTools } : {}) });
+  const exported = kit.tools(choiceOf(context, "format", FORMATS), {
+    client: context.principal.client,
+    ...(maxName ? { maxName } : {}),
+    ...(maxTools ? { maxTools } : {}),
+  });
   const etag = `"${exported.etag.replace(/^W\//, "").replaceAll('"', "")}"`;
   const headers = { ETag: etag, "Cache-Control": "private, no-cache" };
   const known = (context.req.headers["if-none-match"] ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
@@ -192,4 +201,3 @@ function visibleRows(kit: Kit, context: RequestContext): ToolRow[] {
   if (context.principal.role === "operator") return rows;
   return rows.filter((row) => (row.state === "exposed" || row.state === "unavailable") && context.principal.sees(row.app, row.tool));
 }
-

@@ -124,7 +124,17 @@ async function readHost(file: string): Promise<{ text: string | null; host: Runn
     const found = own(value, key);
     return typeof found === "string" ? found : "";
   };
-  return { text: content, host: { pid, pid_start: word("pid_start"), started_at: word("started_at"), topology: word("topology"), url: word("url") || null, tls_cert: word("tls_cert") || null } };
+  return {
+    text: content,
+    host: {
+      pid,
+      pid_start: word("pid_start"),
+      started_at: word("started_at"),
+      topology: word("topology"),
+      url: word("url") || null,
+      tls_cert: word("tls_cert") || null,
+    },
+  };
 }
 
 async function isAlive(host: RunningHost): Promise<boolean> {

@@ -19,7 +19,7 @@ type Client = GatewayPlan["clients"][number];
 
 /** Names of the two callers that have no entry under `gateway.clients`. */
 export const CALLER = "caller";
-export const OPERATOR = "operator";
+const OPERATOR = "operator";
 
 const MIN_TOKEN = 16;
 
@@ -71,7 +71,8 @@ async function readOrMakeToken(file: string, warnings: string[]): Promise<string
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     await makeToken(file);
     const token = await readToken(file);
-    if (token.length < MIN_TOKEN || /\s/.test(token)) throw new Error(`a token is one word of at least ${MIN_TOKEN} characters; delete the file and a new one is made`);
+    if (token.length < MIN_TOKEN || /\s/.test(token))
+      throw new Error(`a token is one word of at least ${MIN_TOKEN} characters; delete the file and a new one is made`);
     // Windows has no group and other bits; there the profile folder's own rights count.
     if (process.platform !== "win32" && ((await stat(file)).mode & 0o077) !== 0) warnings.push(`${file} can be read by others; run chmod 600 on it`);
     return token;

@@ -121,6 +121,12 @@ export function readEventId(id: string): { readonly stream: number; readonly seq
 
 /** The head of an event stream's answer. */
 export function startEventStream(res: ServerResponse, headers: Readonly<Record<string, string>>): void {
-  res.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "X-Accel-Buffering": "no", ...headers });
+  res.writeHead(200, {
+    "Content-Type": "text/event-stream",
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "X-Accel-Buffering": "no",
+    ...headers,
+  });
   res.flushHeaders();
 }

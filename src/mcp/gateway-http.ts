@@ -108,11 +108,13 @@ export function createGatewayHttp(options: GatewayHttpOptions): GatewayHttp {
     const entry = sessions.get(header);
     const owner = entry?.session.principal;
     // Another principal's session looks like none at all.
-    if (!entry || owner?.client !== principal.client || owner.role !== principal.role) return refuse(res, 404, id, "there is no such session; begin with initialize");
+    if (!entry || owner?.client !== principal.client || owner.role !== principal.role)
+      return refuse(res, 404, id, "there is no such session; begin with initialize");
     entry.session.principal = principal;
     entry.lastUsed = now();
     const version = req.headers["mcp-protocol-version"];
-    if (version !== undefined && !PROTOCOL_VERSIONS.includes(String(version))) return refuse(res, 400, id, `MCP-Protocol-Version ${String(version).slice(0, 40)} is not served; these are: ${PROTOCOL_VERSIONS.join(", ")}`);
+    if (version !== undefined && !PROTOCOL_VERSIONS.includes(String(version)))
+      return refuse(res, 400, id, `MCP-Protocol-Version ${String(version).slice(0, 40)} is not served; these are: ${PROTOCOL_VERSIONS.join(", ")}`);
     return entry;
   };
 

@@ -26,10 +26,40 @@ export function gatewayMethods(deps: MethodDeps): ReadonlyMap<string, MethodHand
   const { kit, settings } = deps;
   const methods = new Map<string, MethodHandler>([
     ["ping", () => ({})],
-    ["tools/list", (session, params) => listPage("tools", visibleTools(kit, settings(), session), (t) => t.name, (t) => t.definition, params)],
+    [
+      "tools/list",
+      (session, params) =>
+        listPage(
+          "tools",
+          visibleTools(kit, settings(), session),
+          (t) => t.name,
+          (t) => t.definition,
+          params,
+        ),
+    ],
     ["tools/call", (session, params, flight) => callTool(deps, session, params, flight)],
-    ["resources/list", (session, params) => listPage("resources", sortedBy(kit.listResources(session.principal.client), (r) => String(r.resource["uri"])), (r) => String(r.resource["uri"]), (r) => r.resource, params)],
-    ["resources/templates/list", (session, params) => listPage("resourceTemplates", sortedBy(kit.listTemplates(session.principal.client), (t) => String(t.template["uriTemplate"])), (t) => String(t.template["uriTemplate"]), (t) => t.template, params)],
+    [
+      "resources/list",
+      (session, params) =>
+        listPage(
+          "resources",
+          sortedBy(kit.listResources(session.principal.client), (r) => String(r.resource["uri"])),
+          (r) => String(r.resource["uri"]),
+          (r) => r.resource,
+          params,
+        ),
+    ],
+    [
+      "resources/templates/list",
+      (session, params) =>
+        listPage(
+          "resourceTemplates",
+          sortedBy(kit.listTemplates(session.principal.client), (t) => String(t.template["uriTemplate"])),
+          (t) => String(t.template["uriTemplate"]),
+          (t) => t.template,
+          params,
+        ),
+    ],
     [
       "resources/read",
       async (session, params, flight) => {
@@ -37,10 +67,21 @@ export function gatewayMethods(deps: MethodDeps): ReadonlyMap<string, MethodHand
         return readResult(await kit.readResource(uri, optionsOf(session, params, flight)), uri);
       },
     ],
-    ["prompts/list", (session, params) => listPage("prompts", namePrompts(kit, session.principal.client, settings().naming), (p) => p.name, (p) => p.definition, params)],
+    [
+      "prompts/list",
+      (session, params) =>
+        listPage(
+          "prompts",
+          namePrompts(kit, session.principal.client, settings().naming),
+          (p) => p.name,
+          (p) => p.definition,
+          params,
+        ),
+    ],
     [
       "prompts/get",
-      async (session, params, flight) => readResult(await kit.getPrompt(promptName(deps, session, textOf(params, "name")), promptArguments(params), optionsOf(session, params, flight))),
+      async (session, params, flight) =>
+        readResult(await kit.getPrompt(promptName(deps, session, textOf(params, "name")), promptArguments(params), optionsOf(session, params, flight))),
     ],
     [
       "logging/setLevel",
@@ -76,7 +117,8 @@ function shownTo(kit: Kit, catalog: Catalog, principal: Principal): ReadonlySet<
   if (!bySelection) shownCache.set(catalog, (bySelection = new WeakMap()));
   let shown = bySelection.get(principal.sees);
   if (!shown) {
-    const tools = kit.visibleTools?.(principal.client) ?? Object.values(kit.tools("mcp", { client: principal.client }).names).flatMap((full) => catalog.byFull(full) ?? []);
+    const tools =
+      kit.visibleTools?.(principal.client) ?? Object.values(kit.tools("mcp", { client: principal.client }).names).flatMap((full) => catalog.byFull(full) ?? []);
     shown = new Set(tools.filter((tool) => principal.sees(tool.app, tool.tool)).map((tool) => tool.full));
     bySelection.set(principal.sees, shown);
   }
@@ -94,19 +136,27 @@ async function callTool({ kit, settings }: MethodDeps, session: GatewaySession, 
 }
 
 function unknownTool(kit: Kit, settings: GatewaySettings, session: GatewaySession, name: string): RpcError {
-  const near = nearest(name.slice(0, 256), visibleTools(kit, settings, session).map((t) => t.name));
+  const near = nearest(
+    name.slice(0, 256),
+    visibleTools(kit, settings, session).map((t) => t.name),
+  );
   const hint = near.length > 0 ? `; near names: ${near.join(", ")}` : "";
-  return new RpcError(INVALID_PARAMS, `Unknown tool: ${name.slice(0, 256)}${hint}`, { ...new KitError("TOOL_NOT_FOUND", `no tool is named ${name.slice(0, 256)}`, { details: { near } }).toBody() });
+  return new RpcError(INVALID_PARAMS, `Unknown tool: ${name.slice(0, 256)}${hint}`, {
+    ...new KitError("TOOL_NOT_FOUND", `no tool is named ${name.slice(0, 256)}`, { details: { near } }).toBody(),
+  });
 }
 
 async function complete({ kit, settings }: MethodDeps, session: GatewaySession, params: JsonObject, flight: InFlight): Promise<JsonObject> {
   if (!kit.complete) throw unknownMethod("completion/complete");
   const ref = params["ref"];
   const argument = params["argument"];
-  if (!isObject(ref) || !isObject(argument) || typeof argument["name"] !== "string" || typeof argument["value"] !== "string") throw new RpcError(INVALID_PARAMS, "ref and argument { name, value } are needed");
+  if (!isObject(ref) || !isObject(argument) || typeof argument["name"] !== "string" || typeof argument["value"] !== "string")
+    throw new RpcError(INVALID_PARAMS, "ref and argument { name, value } are needed");
   const context = isObject(params["context"]) ? params["context"] : {};
   const sent = ref["type"] === "ref/prompt" ? { ...ref, name: promptName({ kit, settings }, session, textOf(ref as JsonObject, "name")) } : ref;
-  return readResult(await kit.complete(sent as JsonObject, { name: argument["name"], value: argument["value"] }, context as JsonObject, optionsOf(session, params, flight)));
+  return readResult(
+    await kit.complete(sent as JsonObject, { name: argument["name"], value: argument["value"] }, context as JsonObject, optionsOf(session, params, flight)),
+  );
 }
 
 /** The kit's name for a prompt that the client names in the gateway's way. */
@@ -146,7 +196,9 @@ function optionsOf(session: GatewaySession, params: JsonObject, flight: InFlight
     signal: flight.abort.signal,
     clientCapabilities: session.capabilities,
     ...(typeof approvalId === "string" ? { approvalId } : {}),
-    ...(typeof token === "string" || typeof token === "number" ? { onProgress: (progress) => void flight.outlet.send(rpcNotification("notifications/progress", { progressToken: token, ...progress })) } : {}),
+    ...(typeof token === "string" || typeof token === "number"
+      ? { onProgress: (progress) => void flight.outlet.send(rpcNotification("notifications/progress", { progressToken: token, ...progress })) }
+      : {}),
     ...(session.answersRequests ? { onServerRequest: (request) => session.ask(request, flight) } : {}),
     ...(Object.keys(passed).length > 0 ? { meta: passed } : {}),
   };

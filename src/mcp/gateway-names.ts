@@ -32,7 +32,9 @@ export function nameTools(catalog: Catalog, naming: GatewayPlan["naming"]): Name
 
 /** Clashes that make `naming: none` a start-up error, in words; empty for the other modes. */
 export function namingCollisions(catalog: Catalog, naming: GatewayPlan["naming"]): string[] {
-  return nameTools(catalog, naming).collisions.map(({ name, tools }) => `gateway.naming is none, but ${tools.join(" and ")} are both named ${name}; rename one under tools.rename, or use naming: short`);
+  return nameTools(catalog, naming).collisions.map(
+    ({ name, tools }) => `gateway.naming is none, but ${tools.join(" and ")} are both named ${name}; rename one under tools.rename, or use naming: short`,
+  );
 }
 
 function build(catalog: Catalog, naming: GatewayPlan["naming"]): NamedTools {

@@ -1,13 +1,18 @@
 import { INVALID_PARAMS, RpcError } from "./gateway-rpc.ts";
 
 /** Items of one page. Large, because many clients read only the first. */
-export const PAGE_SIZE = 1000;
+const PAGE_SIZE = 1000;
 
 /**
  * One page of a list that is sorted by unique keys. The cursor holds the last key that was shown, not an offset, so that pages
  * neither repeat nor lose an item when others come and go in between. Throws an {@link RpcError} for a cursor that was never given out.
  */
-export function pageOf<T>(items: readonly T[], keyOf: (item: T) => string, cursor: unknown, size = PAGE_SIZE): { readonly items: readonly T[]; readonly nextCursor?: string } {
+export function pageOf<T>(
+  items: readonly T[],
+  keyOf: (item: T) => string,
+  cursor: unknown,
+  size = PAGE_SIZE,
+): { readonly items: readonly T[]; readonly nextCursor?: string } {
   let start = 0;
   if (cursor !== undefined) {
     const after = readCursor(cursor);

@@ -8,13 +8,19 @@ import { bodyToJson, INVALID_PARAMS, METHOD_NOT_FOUND, REFUSED, RESOURCE_NOT_FOU
  * every other refusal is an `isError` result, so that the model reads it. `hasOutputSchema`: then the error shape stays out of
  * `structuredContent`, because clients check that against the schema even for errors; text and `_meta` have it always.
  */
-export function toolResult(call: CallResult, settings: { readonly invalidArguments: GatewayPlan["invalidArguments"]; readonly hasOutputSchema: boolean }): JsonObject {
+export function toolResult(
+  call: CallResult,
+  settings: { readonly invalidArguments: GatewayPlan["invalidArguments"]; readonly hasOutputSchema: boolean },
+): JsonObject {
   const { error, result } = call;
   if (error === null && result !== null) return result;
   // The app's own failure goes through as the app gave it.
   if (error?.source === "app" && result !== null) return result;
-  const body = bodyToJson(error ?? { ok: false, error_code: "INTERNAL", message: "the call gave neither a result nor an error", retryable: false, source: "kit" });
-  if (error?.error_code === "TOOL_NOT_FOUND" || (error?.error_code === "INVALID_ARGUMENTS" && settings.invalidArguments === "error")) throw new RpcError(INVALID_PARAMS, error.message, body);
+  const body = bodyToJson(
+    error ?? { ok: false, error_code: "INTERNAL", message: "the call gave neither a result nor an error", retryable: false, source: "kit" },
+  );
+  if (error?.error_code === "TOOL_NOT_FOUND" || (error?.error_code === "INVALID_ARGUMENTS" && settings.invalidArguments === "error"))
+    throw new RpcError(INVALID_PARAMS, error.message, body);
   return {
     content: [{ type: "text", text: JSON.stringify(body) }],
     ...(settings.hasOutputSchema ? {} : { structuredContent: body }),
@@ -26,7 +32,10 @@ export function toolResult(call: CallResult, settings: { readonly invalidArgumen
 /** The result of a read, a get or a completion. Refusals are thrown as an {@link RpcError}; `subject` goes into its data for an unknown resource. */
 export function readResult(read: ReadResult, subject?: Json): JsonObject {
   if (read.error === null && read.result !== null) return read.result;
-  throw refusal(read.error ?? { ok: false, error_code: "INTERNAL", message: "the read gave neither a result nor an error", retryable: false, source: "kit" }, subject);
+  throw refusal(
+    read.error ?? { ok: false, error_code: "INTERNAL", message: "the read gave neither a result nor an error", retryable: false, source: "kit" },
+    subject,
+  );
 }
 
 /** The JSON-RPC error for a refusal outside tools/call. */

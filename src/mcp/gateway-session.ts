@@ -133,7 +133,8 @@ export class GatewaySession {
    */
   ask(request: ServerRequest, flight: InFlight): Promise<JsonObject> {
     const capability = NEEDED_CAPABILITY.get(request.method);
-    if (capability === undefined || !isObject(own(this.capabilities, capability))) return Promise.reject(new Error(`the calling client does not offer ${capability ?? request.method}`));
+    if (capability === undefined || !isObject(own(this.capabilities, capability)))
+      return Promise.reject(new Error(`the calling client does not offer ${capability ?? request.method}`));
     return new Promise((resolve, reject) => {
       const id = `aurora-${(this.#nextId += 1)}`;
       const signals = [request.signal, flight.abort.signal];

@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { KitError } from "../base/errors.ts";
 import { canonicalJson, isObject, type JsonObject } from "../base/json.ts";
 import type { Principal } from "../base/principal.ts";
-import type { CallOptions, Kit } from "../kit-api.ts";
+import type { CallOptions, Kit, Logger } from "../kit-api.ts";
 import { wantsLog } from "./gateway-log.ts";
 import { gatewayMethods, visibleTools, type GatewaySettings } from "./gateway-methods.ts";
-import { namePrompts } from "./gateway-names.ts";
+import { namePrompts, namingCollisions } from "./gateway-names.ts";
 import type { Outlet } from "./gateway-outlet.ts";
 import { refusal } from "./gateway-results.ts";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, rpcNotification, RpcError } from "./gateway-rpc.ts";
@@ -17,6 +17,8 @@ export interface GatewayOptions {
   /** Asked at every request, so that a reload can change them. */
   readonly settings: () => GatewaySettings;
   readonly info: { readonly name: string; readonly version: string };
+  /** Told of tools that cannot be served because their names clash. */
+  readonly log?: Logger;
   /** How long changes are gathered before clients are told, in milliseconds. */
   readonly debounceMs?: number;
 }
@@ -74,19 +76,26 @@ export function createGateway(options: GatewayOptions): Gateway {
 
   /** What a client sees, as texts that change when it does. */
   const signatures = (session: GatewaySession): Readonly<Record<ListName, string>> => ({
-    tools: visibleTools(kit, settings(), session).map((t) => `${t.name} ${t.tool.pin}`).join("\n"),
+    tools: visibleTools(kit, settings(), session)
+      .map((t) => `${t.name} ${t.tool.pin}`)
+      .join("\n"),
     prompts: canonicalJson(namePrompts(kit, session.principal.client, settings().naming).map((p) => p.definition)),
     resources: canonicalJson([kit.listResources(session.principal.client), kit.listTemplates(session.principal.client)]),
   });
+  let clashes = "";
   const tellChanges = (): void => {
     timer = undefined;
+    const found = namingCollisions(kit.catalog(), settings().naming).join("; ");
+    if (found !== clashes && found !== "") options.log?.warn({}, found);
+    clashes = found;
     const now = new Map<string, Readonly<Record<ListName, string>>>();
     for (const session of sessions) {
       const { client } = session.principal;
       const next = now.get(client) ?? signatures(session);
       now.set(client, next);
       const last = shown.get(client);
-      for (const list of ["tools", "prompts", "resources"] as const) if (last && last[list] !== next[list]) session.notify(`notifications/${list}/list_changed`);
+      for (const list of ["tools", "prompts", "resources"] as const)
+        if (last && last[list] !== next[list]) session.notify(`notifications/${list}/list_changed`);
     }
     for (const [client, next] of now) shown.set(client, next);
   };
@@ -111,7 +120,9 @@ export function createGateway(options: GatewayOptions): Gateway {
       const { client } = session.principal;
       if (![...sessions].some((other) => other.principal.client === client)) shown.delete(client);
       await Promise.all([...session.subscriptions].map((uri) => unsubscribe(session, uri)));
-      const left = [...session.conversations].filter((name) => ![...sessions].some((other) => other.principal.client === client && other.conversations.has(name)));
+      const left = [...session.conversations].filter(
+        (name) => ![...sessions].some((other) => other.principal.client === client && other.conversations.has(name)),
+      );
       await endConversations(kit, session, left);
     },
     refresh() {
@@ -137,7 +148,11 @@ export function createGateway(options: GatewayOptions): Gateway {
  * Who may see a log message of an app: the session that its connection serves; on a shared connection the one session that is using
  * the app right now. With several at once nobody can tell whose it is, and then nobody gets it.
  */
-function receivers(sessions: Iterable<GatewaySession>, app: string, scope?: { readonly client: string; readonly session: string }): { readonly session: GatewaySession; readonly outlet: Outlet }[] {
+function receivers(
+  sessions: Iterable<GatewaySession>,
+  app: string,
+  scope?: { readonly client: string; readonly session: string },
+): { readonly session: GatewaySession; readonly outlet: Outlet }[] {
   const users: { session: GatewaySession; outlet: Outlet }[] = [];
   for (const session of sessions) {
     if (scope && (session.principal.client !== scope.client || !session.conversations.has(scope.session))) continue;

@@ -52,7 +52,9 @@ class Bridge {
     this.#token = options.token;
     const secure = this.#url.protocol === "https:";
     // The host's own certificate is the only one that is trusted; it need not carry the name of this machine.
-    this.#agent = secure ? new https.Agent({ keepAlive: true, ...(options.certificate === null ? {} : { ca: options.certificate, checkServerIdentity: () => undefined }) }) : new http.Agent({ keepAlive: true });
+    this.#agent = secure
+      ? new https.Agent({ keepAlive: true, ...(options.certificate === null ? {} : { ca: options.certificate, checkServerIdentity: () => undefined }) })
+      : new http.Agent({ keepAlive: true });
     this.#request = secure ? https.request : http.request;
   }
 
@@ -87,7 +89,8 @@ class Bridge {
       });
       if (res.statusCode !== undefined && res.statusCode >= 400 && !isJson(res)) throw new Error(`the host answered with status ${res.statusCode}`);
     } catch (error) {
-      if (message.kind === "request") this.lines.write(rpcFault(message.id, REFUSED, `the aurora-mcp host at ${this.#url.origin} cannot be reached: ${messageOf(error)}`));
+      if (message.kind === "request")
+        this.lines.write(rpcFault(message.id, REFUSED, `the aurora-mcp host at ${this.#url.origin} cannot be reached: ${messageOf(error)}`));
     }
   }
 
@@ -144,7 +147,12 @@ class Bridge {
     })().catch(() => undefined);
   }
 
-  #send(method: "GET" | "POST" | "DELETE", text: string | null, session: string | null, options: { signal?: AbortSignal; lastId?: string | null } = {}): Promise<IncomingMessage> {
+  #send(
+    method: "GET" | "POST" | "DELETE",
+    text: string | null,
+    session: string | null,
+    options: { signal?: AbortSignal; lastId?: string | null } = {},
+  ): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const req = this.#request(this.#url, {
         method,

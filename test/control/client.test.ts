@@ -9,15 +9,23 @@ import { createFakeKit, type FakeKit } from "../support/fake-kit.ts";
 import { openDoor, type Door } from "../support/door.ts";
 
 const envelope = (type: string, app: string, session = "s") =>
-  ({ header: { protocol: "amp/1.0", method: "aurora/event", message_id: type, timestamp: "2026-01-01T00:00:00.000000+00:00", source: { app } }, payload: { type, session_id: session } }) as never;
+  ({
+    header: { protocol: "amp/1.0", method: "aurora/event", message_id: type, timestamp: "2026-01-01T00:00:00.000000+00:00", source: { app } },
+    payload: { type, session_id: session },
+  }) as never;
 
 let kit: FakeKit;
 let door: Door;
 let client: ControlClient;
 beforeEach(async () => {
-  kit = createFakeKit([{ package: "org.demo", tools: [{ name: "echo" }, { name: "wipe", risk: "high" }], resources: { "demo://a": "A" }, prompts: [{ name: "hello" }] }]);
+  kit = createFakeKit([
+    { package: "org.demo", tools: [{ name: "echo" }, { name: "wipe", risk: "high" }], resources: { "demo://a": "A" }, prompts: [{ name: "hello" }] },
+  ]);
   door = await openDoor(kit);
-  client = createControlClient({ pid: process.pid, pid_start: "", started_at: "", topology: "", url: door.url, tls_cert: null }, { caller: door.caller, operator: door.operator });
+  client = createControlClient(
+    { pid: process.pid, pid_start: "", started_at: "", topology: "", url: door.url, tls_cert: null },
+    { caller: door.caller, operator: door.operator },
+  );
 });
 afterEach(async () => {
   client.close();
@@ -104,7 +112,13 @@ describe("the client of the command line", () => {
       heard[name] = [];
       return client.events((event) => heard[name]!.push(event), { ...filter, signal: stop.signal });
     };
-    const all = [listen("all", {}), listen("typed", { type: ["chat.*", "x"] }), listen("app", { app: ["org.b"] }), listen("session", { session: "s2" }), listen("state", { state: true })];
+    const all = [
+      listen("all", {}),
+      listen("typed", { type: ["chat.*", "x"] }),
+      listen("app", { app: ["org.b"] }),
+      listen("session", { session: "s2" }),
+      listen("state", { state: true }),
+    ];
     await vi.waitFor(() => {
       kit.emit("envelope", envelope("chat.probe", "org.b", "s2"));
       for (const list of Object.values(heard)) expect(list.length).toBeGreaterThan(0);
@@ -112,9 +126,19 @@ describe("the client of the command line", () => {
     kit.emit("envelope", envelope("chat.message", "org.a"));
     kit.emit("envelope", envelope("tool.completed", "org.b", "s2"));
     kit.setApps([]);
-    const types = (name: string) => heard[name]!.map((e) => (e.event === "envelope" ? (e.data as { payload: { type: string } }).payload.type : e.event)).filter((type) => type !== "chat.probe");
+    const types = (name: string) =>
+      heard[name]!.map((e) => (e.event === "envelope" ? (e.data as { payload: { type: string } }).payload.type : e.event)).filter(
+        (type) => type !== "chat.probe",
+      );
     await vi.waitFor(() => expect(types("state")).toEqual(["chat.message", "tool.completed", "catalog"]));
-    await vi.waitFor(() => expect([types("all"), types("typed"), types("app"), types("session")]).toEqual([["chat.message", "tool.completed"], ["chat.message"], ["tool.completed"], ["tool.completed"]]));
+    await vi.waitFor(() =>
+      expect([types("all"), types("typed"), types("app"), types("session")]).toEqual([
+        ["chat.message", "tool.completed"],
+        ["chat.message"],
+        ["tool.completed"],
+        ["tool.completed"],
+      ]),
+    );
     stop.abort();
     await Promise.all(all);
   });
@@ -139,13 +163,34 @@ describe("an https door", () => {
   it("is trusted by its own certificate, and by no other", async () => {
     const pair = (name: string) => {
       const [key, cert] = [join(door.dataDir, `${name}.key`), join(door.dataDir, `${name}.pem`)];
-      execFileSync("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=aurora"], { stdio: "ignore" });
+      execFileSync(
+        "openssl",
+        [
+          "req",
+          "-x509",
+          "-newkey",
+          "ec",
+          "-pkeyopt",
+          "ec_paramgen_curve:prime256v1",
+          "-nodes",
+          "-keyout",
+          key,
+          "-out",
+          cert,
+          "-days",
+          "2",
+          "-subj",
+          "/CN=aurora",
+        ],
+        { stdio: "ignore" },
+      );
       return { key, cert };
     };
     const [own, other] = [pair("own"), pair("other")];
     const secure = await openDoor(kit, { gateway: { tls: own } });
     expect(secure.url).toMatch(/^https:\/\/127\.0\.0\.1:/);
-    const connect = (tls_cert: string | null) => createControlClient({ ...client.host, url: secure.url, tls_cert }, { caller: secure.caller, operator: secure.operator });
+    const connect = (tls_cert: string | null) =>
+      createControlClient({ ...client.host, url: secure.url, tls_cert }, { caller: secure.caller, operator: secure.operator });
     const [good, wrong, none] = [connect(own.cert), connect(other.cert), connect(null)];
     expect((await good.status()).state).toBe("running");
     for (const stranger of [wrong, none]) await expect(stranger.status()).rejects.toThrow(/does not answer/);

@@ -37,12 +37,16 @@ describe("Host (DNS rebinding)", () => {
   });
 
   it("is checked before a byte of the body arrives", async () => {
-    const { text } = await rawExchange(door.port, `POST /mcp HTTP/1.1\r\nHost: evil.invalid:${door.port}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`);
+    const { text } = await rawExchange(
+      door.port,
+      `POST /mcp HTTP/1.1\r\nHost: evil.invalid:${door.port}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`,
+    );
     expect(text).toMatch(/^HTTP\/1\.1 403 /);
   });
 
   it("is checked before 100 Continue is given", async () => {
-    const head = (host: string) => `POST /mcp HTTP/1.1\r\nHost: ${host}:${door.port}\r\nAuthorization: Bearer ${door.caller}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`;
+    const head = (host: string) =>
+      `POST /mcp HTTP/1.1\r\nHost: ${host}:${door.port}\r\nAuthorization: Bearer ${door.caller}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`;
     expect((await rawExchange(door.port, head("evil.invalid"))).text).toMatch(/^HTTP\/1\.1 403 /);
     expect((await rawExchange(door.port, head("127.0.0.1"), 300)).text).toMatch(/^HTTP\/1\.1 100 /);
   });
@@ -107,7 +111,9 @@ describe("Origin (cross-site requests)", () => {
     for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json-x"]) {
       expect((await request(door, "POST", "/api/reload", { token: door.operator, body: "{}", headers: { "content-type": type } })).status).toBe(415);
     }
-    expect((await request(door, "POST", "/api/reload", { body: {}, headers: { cookie: `token=${door.operator}; authorization=Bearer ${door.operator}` } })).status).toBe(401);
+    expect(
+      (await request(door, "POST", "/api/reload", { body: {}, headers: { cookie: `token=${door.operator}; authorization=Bearer ${door.operator}` } })).status,
+    ).toBe(401);
     expect((await request(door, "POST", `/api/reload?token=${door.operator}`, { body: {} })).status).toBe(401);
   });
 });
@@ -120,7 +126,11 @@ describe("bounds", () => {
   });
 
   it("cuts off a body that trickles", async () => {
-    const { text, closed } = await rawExchange(door.port, `POST /api/reload HTTP/1.1\r\nHost: 127.0.0.1:${door.port}\r\nAuthorization: Bearer ${door.operator}\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{`, 8000);
+    const { text, closed } = await rawExchange(
+      door.port,
+      `POST /api/reload HTTP/1.1\r\nHost: 127.0.0.1:${door.port}\r\nAuthorization: Bearer ${door.operator}\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{`,
+      8000,
+    );
     expect(closed).toBe(true);
     expect(text).toMatch(/^(HTTP\/1\.1 4|$)/);
   });
@@ -137,7 +147,9 @@ describe("bounds", () => {
   it("refuses oversized heads, and smuggling by two lengths", async () => {
     const host = `Host: 127.0.0.1:${door.port}\r\n`;
     expect((await rawExchange(door.port, `GET /healthz HTTP/1.1\r\n${host}X: ${"a".repeat(40_000)}\r\n\r\n`)).text).toMatch(/^HTTP\/1\.1 431 /);
-    expect((await rawExchange(door.port, `POST /api/reload HTTP/1.1\r\n${host}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}`)).text).toMatch(/^HTTP\/1\.1 400 /);
+    expect((await rawExchange(door.port, `POST /api/reload HTTP/1.1\r\n${host}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}`)).text).toMatch(
+      /^HTTP\/1\.1 400 /,
+    );
   });
 
   it("keeps the connection of a refused request that had no body", async () => {
@@ -155,7 +167,13 @@ describe("bounds", () => {
 });
 
 describe("where it listens", () => {
-  const start = (gateway: Partial<typeof LOCAL_DOOR>) => startHttpServer({ gateway: { ...LOCAL_DOOR, ...gateway }, tokens: () => ({ authenticate: () => null, principals: [], warnings: [] }), routes: [], log: memoryLog() });
+  const start = (gateway: Partial<typeof LOCAL_DOOR>) =>
+    startHttpServer({
+      gateway: { ...LOCAL_DOOR, ...gateway },
+      tokens: () => ({ authenticate: () => null, principals: [], warnings: [] }),
+      routes: [],
+      log: memoryLog(),
+    });
 
   it("refuses to listen beyond loopback without a token and TLS, and names the settings", async () => {
     await expect(start({ host: "0.0.0.0" })).rejects.toThrow(/gateway\.tls.*allow_insecure_listen/);

@@ -40,14 +40,20 @@ const code = (answer: { json: unknown }): string => (answer.json as { error_code
 describe("who may do what", () => {
   it("no route but the public ones answers without a token, and no operator route answers a caller", async () => {
     for (const route of routes()) {
-      const send = (token?: string) => request(door, route.method, concrete(route.path), { ...(token ? { token } : {}), ...(route.body ? { body: "[1" } : {}) });
+      const send = (token?: string) =>
+        request(door, route.method, concrete(route.path), { ...(token ? { token } : {}), ...(route.body ? { body: "[1" } : {}) });
       const [nobody, stranger] = [await send(), await send("x".repeat(43))];
       const caller = route.role === "operator" ? await send(door.caller) : null;
       if (route.role === "public") expect([route.path, nobody.status < 400]).toEqual([route.path, true]);
       else expect([route.path, nobody.status, stranger.status, code(nobody)]).toEqual([route.path, 401, 401, "UNAUTHORIZED"]);
       if (caller) expect([route.path, caller.status, code(caller)]).toEqual([route.path, 403, "FORBIDDEN"]);
     }
-    expect(routes().filter((r) => r.role === "public").map((r) => r.path).sort()).toEqual(["/healthz", "/openapi.json", "/readyz"]);
+    expect(
+      routes()
+        .filter((r) => r.role === "public")
+        .map((r) => r.path)
+        .sort(),
+    ).toEqual(["/healthz", "/openapi.json", "/readyz"]);
   });
 
   it("the agent that asks cannot approve, whichever its token", async () => {
@@ -73,7 +79,8 @@ describe("who may do what", () => {
 
 describe("the route table", () => {
   it("knows exact paths only, and names the methods that a path takes", async () => {
-    for (const path of ["/", "/api", "/api/status/", "/API/status", "//api/status", "/api/../api/status", "/api/apps//logs", "/api/apps/%zz", "/api/status%00"]) expect([path, (await get(path)).status]).toEqual([path, 404]);
+    for (const path of ["/", "/api", "/api/status/", "/API/status", "//api/status", "/api/../api/status", "/api/apps//logs", "/api/apps/%zz", "/api/status%00"])
+      expect([path, (await get(path)).status]).toEqual([path, 404]);
     const wrong = await request(door, "DELETE", "/api/status", { token: door.operator });
     expect([wrong.status, wrong.headers["allow"], code(wrong)]).toEqual([405, "GET", "METHOD_NOT_ALLOWED"]);
     expect((await request(door, "PUT", "/mcp", { token: door.operator })).headers["allow"]).toBe("DELETE, GET, POST");
@@ -86,10 +93,17 @@ describe("the route table", () => {
   });
 
   it("stands whole in the OpenAPI document", async () => {
-    const document = (await request(door, "GET", "/openapi.json")).json as { openapi: string; paths: Record<string, Record<string, { operationId: string; security: object[]; requestBody?: object }>> };
+    const document = (await request(door, "GET", "/openapi.json")).json as {
+      openapi: string;
+      paths: Record<string, Record<string, { operationId: string; security: object[]; requestBody?: object }>>;
+    };
     expect(document.openapi).toBe("3.1.0");
     const listed = Object.entries(document.paths).flatMap(([path, item]) => Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`));
-    expect(listed.sort()).toEqual(routes().map((r) => `${r.method} ${r.path}`).sort());
+    expect(listed.sort()).toEqual(
+      routes()
+        .map((r) => `${r.method} ${r.path}`)
+        .sort(),
+    );
     const ids = Object.values(document.paths).flatMap((item) => Object.values(item).map((o) => o.operationId));
     expect(new Set(ids).size).toBe(ids.length);
     expect(document.paths["/healthz"]!["get"]!.security).toEqual([]);
@@ -100,7 +114,11 @@ describe("the route table", () => {
     const text = await readFile(new URL("../../docs/http-api.md", import.meta.url), "utf8");
     for (const route of routes()) expect(text).toContain(`\`${route.method} ${route.path}\``);
     const documented = [...text.matchAll(/^\| `([A-Z_]+)` \| (\d{3}) \|/gm)].map((m) => `${m[1]} ${m[2]}`);
-    expect(documented.sort()).toEqual(Object.entries(HTTP_ERRORS).map(([name, row]) => `${name} ${row.status}`).sort());
+    expect(documented.sort()).toEqual(
+      Object.entries(HTTP_ERRORS)
+        .map(([name, row]) => `${name} ${row.status}`)
+        .sort(),
+    );
   });
 });
 
@@ -121,11 +139,18 @@ describe("tools", () => {
   });
 
   it("are called one by one; the outcome is in the answer", async () => {
-    expect((await post("/api/call", { tool: "demo_echo", arguments: { a: 1 }, session: "s9", turn: "t1" }, door.caller)).json).toMatchObject({ outcome: "succeeded", ok: true, error: null, result: { content: [{ text: '{"a":1}' }] }, duration_ms: 1 });
+    expect((await post("/api/call", { tool: "demo_echo", arguments: { a: 1 }, session: "s9", turn: "t1" }, door.caller)).json).toMatchObject({
+      outcome: "succeeded",
+      ok: true,
+      error: null,
+      result: { content: [{ text: '{"a":1}' }] },
+      duration_ms: 1,
+    });
     expect(kit.calls.at(-1)!.options).toMatchObject({ client: "caller", session: "s9", turn: "t1" });
     const missing = await post("/api/call", { tool: "nothing" });
     expect([missing.status, (missing.json as { error: { error_code: string } }).error.error_code]).toEqual([200, "TOOL_NOT_FOUND"]);
-    for (const body of [{}, [], { tool: 5 }, { tool: "x", arguments: {}, extra: 1 }, { tool: "x", client: "operator" }, "null"]) expect((await post("/api/call", body)).status).toBe(400);
+    for (const body of [{}, [], { tool: 5 }, { tool: "x", arguments: {}, extra: 1 }, { tool: "x", client: "operator" }, "null"])
+      expect((await post("/api/call", body)).status).toBe(400);
     expect((await post("/api/call", "{")).json).toMatchObject({ error_code: "BAD_REQUEST" });
   });
 
@@ -135,7 +160,11 @@ describe("tools", () => {
   });
 
   it("are called as a model gave them, one message for each call, in order", async () => {
-    const calls = ["a", "b", "c"].map((id, i) => ({ id, type: "function", function: { name: i === 1 ? "nothing" : "demo_echo", arguments: JSON.stringify({ i }) } }));
+    const calls = ["a", "b", "c"].map((id, i) => ({
+      id,
+      type: "function",
+      function: { name: i === 1 ? "nothing" : "demo_echo", arguments: JSON.stringify({ i }) },
+    }));
     const { messages } = (await post("/api/tool-calls", { tool_calls: calls, session: "s" }, door.caller)).json as { messages: { tool_call_id: string }[] };
     expect(messages.map((m) => m.tool_call_id)).toEqual(["a", "b", "c"]);
     await post("/api/end-turn", { session: "s", turn: "t" }, door.caller);
@@ -164,7 +193,9 @@ describe("tools", () => {
 
   it("are explained to an operator", async () => {
     expect((await get('/api/explain?tool=demo_echo&args={"a":1}&session=s')).json).toMatchObject({ tool: "org.demo.echo", decision: "allow" });
-    expect([(await get("/api/explain")).status, (await get("/api/explain?tool=x")).status, (await get("/api/explain?tool=demo_echo&args=[1]")).status]).toEqual([400, 404, 400]);
+    expect([(await get("/api/explain")).status, (await get("/api/explain?tool=x")).status, (await get("/api/explain?tool=demo_echo&args=[1]")).status]).toEqual(
+      [400, 404, 400],
+    );
   });
 });
 
@@ -212,7 +243,17 @@ describe("the rest of the API", () => {
     const { text, headers } = await get("/metrics", door.caller);
     expect(headers["content-type"]).toContain("text/plain");
     expect(text).toMatch(/aurora_calls_total\{app="org\.demo",tool="echo",outcome="succeeded",code=""\} \d/);
-    for (const name of ["aurora_call_duration_seconds_bucket", "aurora_decisions_total", "aurora_reloads_total", "aurora_app_up", "aurora_app_restarts", "aurora_app_tool_tokens", "aurora_inbox_events", "aurora_approvals_pending"]) expect(text).toContain(name);
+    for (const name of [
+      "aurora_call_duration_seconds_bucket",
+      "aurora_decisions_total",
+      "aurora_reloads_total",
+      "aurora_app_up",
+      "aurora_app_restarts",
+      "aurora_app_tool_tokens",
+      "aurora_inbox_events",
+      "aurora_approvals_pending",
+    ])
+      expect(text).toContain(name);
     for (const secret of ["hunter2", "SECRET", door.caller, door.operator]) expect(text).not.toContain(secret);
   });
 

@@ -32,7 +32,10 @@ describe("host.json", () => {
     const child = spawn(process.execPath, ["-e", "setInterval(()=>{},1000)"]);
     const file = runFilePath(dir);
     await (await claim()).release();
-    await writeFile(file, JSON.stringify({ pid: child.pid, pid_start: await processStart(child.pid!), started_at: since, topology: "/t", url: null, tls_cert: null }));
+    await writeFile(
+      file,
+      JSON.stringify({ pid: child.pid, pid_start: await processStart(child.pid!), started_at: since, topology: "/t", url: null, tls_cert: null }),
+    );
     await expect(claim()).rejects.toThrow(`pid ${child.pid}`);
     const gone = new Promise((resolve) => child.once("exit", resolve));
     child.kill("SIGKILL");
@@ -42,7 +45,10 @@ describe("host.json", () => {
 
   it("is taken over when the pid belongs to a later process", async () => {
     await (await claim()).release();
-    await writeFile(runFilePath(dir), JSON.stringify({ pid: process.pid, pid_start: "another boot/1", started_at: since, topology: "/t", url: null, tls_cert: null }));
+    await writeFile(
+      runFilePath(dir),
+      JSON.stringify({ pid: process.pid, pid_start: "another boot/1", started_at: since, topology: "/t", url: null, tls_cert: null }),
+    );
     expect(await findRunningHost(dir)).toBeNull();
     await (await claim()).release();
   });
@@ -91,7 +97,18 @@ describe("token files", () => {
     expect(bot).toMatchObject({ role: "caller", client: "bot" });
     expect([bot.sees("org.demo", "echo"), bot.sees("org.demo", "wipe_all"), bot.sees("org.demo2", "echo")]).toEqual([true, false, false]);
     const token = await readToken(caller);
-    for (const wrong of [undefined, "", token, `Basic ${token}`, `Bearer ${token}x`, `Bearer ${token.slice(1)}`, `Bearer ${token} ${token}`, "Bearer ", `Bearer ${token.toUpperCase()}`]) expect(tokens.authenticate(wrong)).toBeNull();
+    for (const wrong of [
+      undefined,
+      "",
+      token,
+      `Basic ${token}`,
+      `Bearer ${token}x`,
+      `Bearer ${token.slice(1)}`,
+      `Bearer ${token} ${token}`,
+      "Bearer ",
+      `Bearer ${token.toUpperCase()}`,
+    ])
+      expect(tokens.authenticate(wrong)).toBeNull();
   });
 
   it("that are empty, short or the same are refused by name", async () => {

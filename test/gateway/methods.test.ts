@@ -6,10 +6,18 @@ import { namingCollisions } from "../../src/mcp/gateway-names.ts";
 import { createFakeKit, type FakeApp, type FakeKit, type FakeTool } from "../support/fake-kit.ts";
 import { openGatewayDoor, RawSession, type GatewayDoor } from "../support/gateway-door.ts";
 
-const SCHEMA = { $schema: "https://json-schema.org/draft/2020-12/schema", type: "object", $defs: { a: { type: "string" } }, properties: { x: { $ref: "#/$defs/a" } }, additionalProperties: false };
-const fails = (code: ConstructorParameters<typeof KitError>[0]): NonNullable<FakeTool["run"]> => () => {
-  throw new KitError(code, `${code} happened`);
+const SCHEMA = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  type: "object",
+  $defs: { a: { type: "string" } },
+  properties: { x: { $ref: "#/$defs/a" } },
+  additionalProperties: false,
 };
+const fails =
+  (code: ConstructorParameters<typeof KitError>[0]): NonNullable<FakeTool["run"]> =>
+  () => {
+    throw new KitError(code, `${code} happened`);
+  };
 const apps: FakeApp[] = [
   {
     package: "org.demo",
@@ -20,8 +28,24 @@ const apps: FakeApp[] = [
       { name: "late", state: "unavailable", run: fails("APP_UNAVAILABLE") },
       { name: "down", run: fails("TIMEOUT") },
       { name: "typed", definition: { outputSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] } }, run: fails("RATE_LIMITED") },
-      { name: "sick", run: () => ({ isError: true, content: [{ type: "text", text: "no such city" }], structuredContent: { error_code: "CITY", message: "no such city", retryable: false } }) },
-      { name: "images", run: () => ({ content: [{ type: "image", data: "AA==", mimeType: "image/png" }, { type: "resource_link", uri: "a://b", name: "b" }], _meta: { k: 1 } }) },
+      {
+        name: "sick",
+        run: () => ({
+          isError: true,
+          content: [{ type: "text", text: "no such city" }],
+          structuredContent: { error_code: "CITY", message: "no such city", retryable: false },
+        }),
+      },
+      {
+        name: "images",
+        run: () => ({
+          content: [
+            { type: "image", data: "AA==", mimeType: "image/png" },
+            { type: "resource_link", uri: "a://b", name: "b" },
+          ],
+          _meta: { k: 1 },
+        }),
+      },
     ],
     resources: { "demo://b": "B", "demo://a": "A" },
     templates: [{ uriTemplate: "demo://{id}", name: "t" }],
@@ -75,7 +99,9 @@ describe("tools/list", () => {
   });
 
   it("gives pages in a stable order that neither repeat nor lose a tool when others come and go", async () => {
-    const many = (count: number, skip = -1) => [{ package: "org.many", tools: Array.from({ length: count }, (_, i) => ({ name: `t${String(i).padStart(5, "0")}` })).filter((_, i) => i !== skip) }];
+    const many = (count: number, skip = -1) => [
+      { package: "org.many", tools: Array.from({ length: count }, (_, i) => ({ name: `t${String(i).padStart(5, "0")}` })).filter((_, i) => i !== skip) },
+    ];
     kit.setApps(many(2500));
     const first = (await session.rpc("tools/list")).result!;
     kit.setApps(many(2500, 3));
@@ -85,33 +111,54 @@ describe("tools/list", () => {
     expect(new Set(all).size).toBe(2500);
     expect(all).toEqual([...all].sort());
     expect(third["nextCursor"]).toBeUndefined();
-    for (const cursor of ["x", 5, "", Buffer.from("nothing").toString("base64url")]) expect((await session.rpc("tools/list", { cursor })).error!.code).toBe(-32602);
+    for (const cursor of ["x", 5, "", Buffer.from("nothing").toString("base64url")])
+      expect((await session.rpc("tools/list", { cursor })).error!.code).toBe(-32602);
   });
 
   it("shows a named client its own selection, and knows no other tool for it", async () => {
     const bot = await RawSession.open(door, { token: await door.tokenOf("bot") });
     expect(await names(bot)).toEqual(["demo_down", "demo_echo", "demo_images", "demo_late", "demo_typed"]);
     for (const name of ["web_fetch", "demo_sick"]) expect((await bot.rpc("tools/call", { name })).error).toMatchObject({ code: -32602 });
-    expect(JSON.stringify(await bot.rpc("tools/call", { name: "web_fetc" }))).not.toContain("web_fetch\"");
+    expect(JSON.stringify(await bot.rpc("tools/call", { name: "web_fetc" }))).not.toContain('web_fetch"');
   });
 
   it("serves none of several tools with one name under naming: none, and says which", async () => {
-    kit.setApps([{ package: "org.a", tools: [{ name: "same" }, { name: "only" }] }, { package: "org.b", tools: [{ name: "same" }] }]);
     door.settings = { ...door.settings, naming: "none" };
+    kit.setApps([
+      { package: "org.a", tools: [{ name: "same" }, { name: "only" }] },
+      { package: "org.b", tools: [{ name: "same" }] },
+    ]);
     expect(await names()).toEqual(["only"]);
     expect(namingCollisions(kit.catalog(), "none")).toEqual([expect.stringMatching(/org\.a\.same and org\.b\.same are both named same/)]);
     expect(namingCollisions(kit.catalog(), "short")).toEqual([]);
+    await vi.waitFor(() => expect(door.gatewayLog.lines.join()).toContain("both named same"));
+    expect((await session.rpc("tools/call", { name: "same" })).error!.code).toBe(-32602);
   });
 });
 
 describe("tools/call", () => {
   it("passes results through as the app gave them, failures included", async () => {
-    expect((await session.rpc("tools/call", { name: "demo_images" })).result).toEqual({ content: [{ type: "image", data: "AA==", mimeType: "image/png" }, { type: "resource_link", uri: "a://b", name: "b" }], _meta: { k: 1 } });
-    expect((await session.rpc("tools/call", { name: "demo_sick" })).result).toEqual({ isError: true, content: [{ type: "text", text: "no such city" }], structuredContent: { error_code: "CITY", message: "no such city", retryable: false } });
+    expect((await session.rpc("tools/call", { name: "demo_images" })).result).toEqual({
+      content: [
+        { type: "image", data: "AA==", mimeType: "image/png" },
+        { type: "resource_link", uri: "a://b", name: "b" },
+      ],
+      _meta: { k: 1 },
+    });
+    expect((await session.rpc("tools/call", { name: "demo_sick" })).result).toEqual({
+      isError: true,
+      content: [{ type: "text", text: "no such city" }],
+      structuredContent: { error_code: "CITY", message: "no such city", retryable: false },
+    });
   });
 
   it("gives the kit's refusals as isError results with the one error shape", async () => {
-    for (const [name, code] of [["demo_late", "APP_UNAVAILABLE"], ["demo_down", "TIMEOUT"], ["demo_shell", "POLICY_DENIED"], ["demo_poisoned", "TOOL_QUARANTINED"]] as const) {
+    for (const [name, code] of [
+      ["demo_late", "APP_UNAVAILABLE"],
+      ["demo_down", "TIMEOUT"],
+      ["demo_shell", "POLICY_DENIED"],
+      ["demo_poisoned", "TOOL_QUARANTINED"],
+    ] as const) {
       const { result } = await session.rpc("tools/call", { name, arguments: {} });
       expect(result).toMatchObject({ isError: true, structuredContent: { ok: false, error_code: code, source: "kit" } });
       expect(JSON.parse((result!["content"] as { text: string }[])[0]!.text)).toEqual(bodyOf(result));
@@ -141,7 +188,17 @@ describe("tools/call", () => {
   it("calls as the client, in the session's own conversation or the one that _meta names", async () => {
     await session.rpc("tools/call", { name: "web_fetch" });
     expect(kit.calls.at(-1)!.options).toMatchObject({ client: "caller", session: session.id });
-    await session.rpc("tools/call", { name: "web_fetch", _meta: { "aurora/session": "chat-7", "aurora/approval_id": "ap_1", traceparent: "00-a-b-01", baggage: "user=1", "io.modelcontextprotocol/x": 1, progressToken: 1 } });
+    await session.rpc("tools/call", {
+      name: "web_fetch",
+      _meta: {
+        "aurora/session": "chat-7",
+        "aurora/approval_id": "ap_1",
+        traceparent: "00-a-b-01",
+        baggage: "user=1",
+        "io.modelcontextprotocol/x": 1,
+        progressToken: 1,
+      },
+    });
     const { options } = kit.calls.at(-1)!;
     expect(options).toMatchObject({ session: "chat-7", approvalId: "ap_1" });
     expect(options.meta).toEqual({ traceparent: "00-a-b-01" });
@@ -170,17 +227,24 @@ describe("resources, prompts and the rest", () => {
 
   it("lists, gets and completes prompts under the gateway's names", async () => {
     expect((await session.rpc("prompts/list")).result).toEqual({ prompts: [{ name: "demo_hello", arguments: [{ name: "who", required: true }] }] });
-    expect(JSON.stringify((await session.rpc("prompts/get", { name: "demo_hello", arguments: { who: "you" } })).result)).toContain("hello {\\\"who\\\":\\\"you\\\"}");
+    expect(JSON.stringify((await session.rpc("prompts/get", { name: "demo_hello", arguments: { who: "you" } })).result)).toContain(
+      'hello {\\"who\\":\\"you\\"}',
+    );
     expect((await session.rpc("prompts/get", { name: "demo_bye" })).error!.code).toBe(-32602);
     expect((await session.rpc("prompts/get", { name: "demo_hello", arguments: { who: 5 } })).error!.code).toBe(-32602);
     const complete = (ref: object) => session.rpc("completion/complete", { ref, argument: { name: "who", value: "y" } });
-    expect((await complete({ type: "ref/prompt", name: "demo_hello" })).result).toEqual({ completion: { values: ["demo_hello:y!"], total: 1, hasMore: false } });
-    expect((await complete({ type: "ref/resource", uri: "demo://{id}" })).result).toEqual({ completion: { values: ["demo://{id}:y!"], total: 1, hasMore: false } });
+    expect((await complete({ type: "ref/prompt", name: "demo_hello" })).result).toEqual({
+      completion: { values: ["demo_hello:y!"], total: 1, hasMore: false },
+    });
+    expect((await complete({ type: "ref/resource", uri: "demo://{id}" })).result).toEqual({
+      completion: { values: ["demo://{id}:y!"], total: 1, hasMore: false },
+    });
     expect((await complete({ type: "ref/prompt", name: "demo_bye" })).error!.code).toBe(-32602);
   });
 
   it("refuses methods that it does not serve", async () => {
-    for (const method of ["tasks/list", "sampling/createMessage", "server/discover", "__proto__", "constructor"]) expect((await session.rpc(method)).error!.code).toBe(-32601);
+    for (const method of ["tasks/list", "sampling/createMessage", "server/discover", "__proto__", "constructor"])
+      expect((await session.rpc(method)).error!.code).toBe(-32601);
     expect((await session.rpc("ping")).result).toEqual({});
   });
 
@@ -191,7 +255,8 @@ describe("resources, prompts and the rest", () => {
     await Promise.all(streams.map((s) => s.head));
     for (const s of [session, other]) expect((await s.rpc("resources/subscribe", { uri: "demo://a" })).result).toEqual({});
     kit.emit("resource", "org.demo", "demo://a");
-    for (const s of streams.slice(0, 2)) expect((await s.until((m) => m["method"] === "notifications/resources/updated"))["params"]).toEqual({ uri: "demo://a" });
+    for (const s of streams.slice(0, 2))
+      expect((await s.until((m) => m["method"] === "notifications/resources/updated"))["params"]).toEqual({ uri: "demo://a" });
     await session.rpc("resources/unsubscribe", { uri: "demo://a" });
     expect([...kit.subscriptions]).toEqual(["demo://a"]);
     await other.rpc("resources/unsubscribe", { uri: "demo://a" });
@@ -250,14 +315,24 @@ describe("what the kit tells its clients", () => {
 });
 
 describe("server-to-client requests", () => {
-  const asking = (method: string, params = {}) => [{ package: "org.demo", tools: [{ name: "ask", run: async (_args: object, options: Parameters<NonNullable<FakeTool["run"]>>[1]) => {
-    if (!options.onServerRequest) return { content: [{ type: "text", text: "cannot ask" }] };
-    try {
-      return { content: [{ type: "text", text: JSON.stringify(await options.onServerRequest({ method, params, signal: options.signal! })) }] };
-    } catch (error) {
-      return { content: [{ type: "text", text: `refused: ${(error as Error).message}` }] };
-    }
-  } }] }];
+  const asking = (method: string, params = {}) => [
+    {
+      package: "org.demo",
+      tools: [
+        {
+          name: "ask",
+          run: async (_args: object, options: Parameters<NonNullable<FakeTool["run"]>>[1]) => {
+            if (!options.onServerRequest) return { content: [{ type: "text", text: "cannot ask" }] };
+            try {
+              return { content: [{ type: "text", text: JSON.stringify(await options.onServerRequest({ method, params, signal: options.signal! })) }] };
+            } catch (error) {
+              return { content: [{ type: "text", text: `refused: ${(error as Error).message}` }] };
+            }
+          },
+        },
+      ],
+    },
+  ];
   const ask = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "demo_ask" } };
   const textOf = (message: Record<string, unknown>) => (message["result"] as { content: { text: string }[] }).content[0]!.text;
 
@@ -302,7 +377,9 @@ describe("server-to-client requests", () => {
     const question = await stream.until((m) => m["method"] === "elicitation/create");
     await able.post({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } });
     await stream.ended;
-    expect(stream.events.map((e) => e.message).filter((m) => m?.["method"] === "notifications/cancelled")).toMatchObject([{ params: { requestId: question["id"] } }]);
+    expect(stream.events.map((e) => e.message).filter((m) => m?.["method"] === "notifications/cancelled")).toMatchObject([
+      { params: { requestId: question["id"] } },
+    ]);
     expect(stream.events.some((e) => e.message && "result" in e.message)).toBe(false);
   });
 });
@@ -312,7 +389,10 @@ describe("a reload of gateway.clients", () => {
     const bot = await RawSession.open(door, { token: await door.tokenOf("bot") });
     const [streams, role] = [[session.stream("GET", null), bot.stream("GET", null)], "caller" as const];
     await Promise.all(streams.map((s) => s.head));
-    await door.mcp.follow([{ role, client: "caller", sees: () => true }, { role, client: "bot", sees: (app) => app === "org.web" }]);
+    await door.mcp.follow([
+      { role, client: "caller", sees: () => true },
+      { role, client: "bot", sees: (app) => app === "org.web" },
+    ]);
     await streams[1]!.until((m) => m["method"] === "notifications/tools/list_changed");
     expect(streams[0]!.events).toEqual([]);
     await door.mcp.follow([{ role, client: "caller", sees: () => true }]);

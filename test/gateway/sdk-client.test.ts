@@ -1,6 +1,12 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { CreateMessageRequestSchema, ElicitRequestSchema, LoggingMessageNotificationSchema, ResourceUpdatedNotificationSchema, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  LoggingMessageNotificationSchema,
+  ResourceUpdatedNotificationSchema,
+  ToolListChangedNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createFakeKit, type FakeApp, type FakeKit } from "../support/fake-kit.ts";
 import { openGatewayDoor, type GatewayDoor } from "../support/gateway-door.ts";
@@ -11,13 +17,62 @@ const apps: FakeApp[] = [
     tools: [
       { name: "echo" },
       { name: "shell", state: "denied" },
-      { name: "typed", state: "exposed", definition: { outputSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] } }, run: () => ({ content: [], structuredContent: { n: 1 } }) },
-      { name: "broken", definition: { outputSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] } }, run: () => Promise.reject(new Error("x")) },
+      {
+        name: "typed",
+        state: "exposed",
+        definition: { outputSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] } },
+        run: () => ({ content: [], structuredContent: { n: 1 } }),
+      },
+      {
+        name: "broken",
+        definition: { outputSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] } },
+        run: () => Promise.reject(new Error("x")),
+      },
       { name: "steps", run: (_args, options) => (options.onProgress?.({ progress: 1, total: 2 }), { content: [{ type: "text", text: "ok" }] }) },
       { name: "hang", run: (_args, options) => new Promise((_, reject) => options.signal!.addEventListener("abort", () => reject(new Error("aborted")))) },
-      { name: "think", run: async (_args, options) => ({ content: [{ type: "text", text: JSON.stringify(await options.onServerRequest!({ method: "sampling/createMessage", params: { messages: [], maxTokens: 5 }, signal: options.signal! })) }] }) },
-      { name: "form", run: async (_args, options) => ({ content: [{ type: "text", text: JSON.stringify(await options.onServerRequest!({ method: "elicitation/create", params: { message: "?", requestedSchema: { type: "object", properties: {} } }, signal: options.signal! })) }] }) },
-      { name: "chatty", run: (_args, options) => (kit.emit("notification", "org.demo", "notifications/message", { level: "info", data: "working" }, { client: options.client!, session: options.session! }), { content: [] }) },
+      {
+        name: "think",
+        run: async (_args, options) => ({
+          content: [
+            {
+              type: "text",
+              text: JSON.stringify(
+                await options.onServerRequest!({ method: "sampling/createMessage", params: { messages: [], maxTokens: 5 }, signal: options.signal! }),
+              ),
+            },
+          ],
+        }),
+      },
+      {
+        name: "form",
+        run: async (_args, options) => ({
+          content: [
+            {
+              type: "text",
+              text: JSON.stringify(
+                await options.onServerRequest!({
+                  method: "elicitation/create",
+                  params: { message: "?", requestedSchema: { type: "object", properties: {} } },
+                  signal: options.signal!,
+                }),
+              ),
+            },
+          ],
+        }),
+      },
+      {
+        name: "chatty",
+        run: (_args, options) => (
+          kit.emit(
+            "notification",
+            "org.demo",
+            "notifications/message",
+            { level: "info", data: "working" },
+            { client: options.client!, session: options.session! },
+          ),
+          { content: [] }
+        ),
+      },
     ],
     resources: { "demo://a": "A" },
     prompts: [{ name: "hello" }],
@@ -32,7 +87,9 @@ beforeEach(async () => {
   client = new Client({ name: "sdk", version: "1" }, { capabilities: { sampling: {}, elicitation: {} } });
   client.setRequestHandler(CreateMessageRequestSchema, () => ({ model: "m", role: "assistant", content: { type: "text", text: "thought" } }));
   client.setRequestHandler(ElicitRequestSchema, () => ({ action: "accept", content: {} }));
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${door.url}/mcp`), { requestInit: { headers: { authorization: `Bearer ${door.caller}` } } }) as never);
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`${door.url}/mcp`), { requestInit: { headers: { authorization: `Bearer ${door.caller}` } } }) as never,
+  );
 });
 afterEach(async () => {
   await client.close();
@@ -43,7 +100,16 @@ const text = (result: unknown): string => (result as { content: { text: string }
 
 describe("the SDK's own client", () => {
   it("lists and calls tools, with structured results checked against their schema", async () => {
-    expect((await client.listTools()).tools.map((t) => t.name)).toEqual(["demo_broken", "demo_chatty", "demo_echo", "demo_form", "demo_hang", "demo_steps", "demo_think", "demo_typed"]);
+    expect((await client.listTools()).tools.map((t) => t.name)).toEqual([
+      "demo_broken",
+      "demo_chatty",
+      "demo_echo",
+      "demo_form",
+      "demo_hang",
+      "demo_steps",
+      "demo_think",
+      "demo_typed",
+    ]);
     expect(text(await client.callTool({ name: "demo_echo", arguments: { a: 1 } }))).toBe('{"a":1}');
     expect((await client.callTool({ name: "demo_typed" })).structuredContent).toEqual({ n: 1 });
     expect(client.getServerVersion()?.name).toBe("aurora-mcp-kit");

@@ -11,13 +11,16 @@ const kit = createFakeKit([
       { name: "echo" },
       { name: "wipe", risk: "high" },
       { name: "slow", run: (_args, options) => new Promise((_, reject) => options.signal!.addEventListener("abort", () => reject(new Error("aborted")))) },
-      { name: "steps", run: async (_args, options) => {
-        for (const progress of [1, 2, 3]) {
-          options.onProgress?.({ progress, total: 3 });
-          await later(60);
-        }
-        return { content: [{ type: "text", text: "done" }] };
-      } },
+      {
+        name: "steps",
+        run: async (_args, options) => {
+          for (const progress of [1, 2, 3]) {
+            options.onProgress?.({ progress, total: 3 });
+            await later(60);
+          }
+          return { content: [{ type: "text", text: "done" }] };
+        },
+      },
     ],
   },
 ]);
@@ -28,7 +31,12 @@ beforeAll(async () => {
 });
 afterAll(() => door.stop());
 
-const call = (id: number, name: string, meta?: object) => ({ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: {}, ...(meta ? { _meta: meta } : {}) } });
+const call = (id: number, name: string, meta?: object) => ({
+  jsonrpc: "2.0",
+  id,
+  method: "tools/call",
+  params: { name, arguments: {}, ...(meta ? { _meta: meta } : {}) },
+});
 
 describe("sessions", () => {
   it("are bound to their principal: another one's looks like none", async () => {
@@ -37,7 +45,11 @@ describe("sessions", () => {
     const asBob = new RawSession(door, await door.tokenOf("bob"));
     asBob.id = alice.id;
     for (const method of ["POST", "GET", "DELETE"]) {
-      const answer = await request(door, method, "/mcp", { token: asBob.token, headers: asBob.headers(), ...(method === "POST" ? { body: call(1, "org_demo_echo") } : {}) });
+      const answer = await request(door, method, "/mcp", {
+        token: asBob.token,
+        headers: asBob.headers(),
+        ...(method === "POST" ? { body: call(1, "org_demo_echo") } : {}),
+      });
       expect(answer.status).toBe(404);
     }
     expect((await alice.rpc("ping")).result).toEqual({});
@@ -67,9 +79,9 @@ describe("sessions", () => {
   it("end with DELETE: 404 from then on, running calls cancelled, own open approvals refused", async () => {
     const session = await RawSession.open(door);
     const asked = (await session.rpc("tools/call", { name: "demo_wipe", arguments: {} })).result!;
-    const id = ((asked["_meta"] as Record<string, { details: { approval_id: string } }>)["aurora/error"]!).details.approval_id;
+    const id = (asked["_meta"] as Record<string, { details: { approval_id: string } }>)["aurora/error"]!.details.approval_id;
     const kept = (await session.rpc("tools/call", { name: "demo_wipe", arguments: {}, _meta: { "aurora/session": "long-lived" } })).result!;
-    const keptId = ((kept["_meta"] as Record<string, { details: { approval_id: string } }>)["aurora/error"]!).details.approval_id;
+    const keptId = (kept["_meta"] as Record<string, { details: { approval_id: string } }>)["aurora/error"]!.details.approval_id;
     const running = session.post(call(7, "demo_slow"));
     await vi.waitFor(() => expect(kit.calls.at(-1)!.name).toBe("org.demo.slow"));
     expect((await request(door, "DELETE", "/mcp", { token: session.token, headers: session.headers() })).status).toBe(204);
@@ -97,7 +109,12 @@ describe("sessions", () => {
     expect((await third.rpc("ping")).result).toEqual({});
     const open = third.stream("GET", null);
     await open.head;
-    const refused = await new RawSession(small).post({ jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {} } });
+    const refused = await new RawSession(small).post({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "initialize",
+      params: { protocolVersion: "2025-11-25", capabilities: {} },
+    });
     expect(refused.status).toBe(503);
     expect(small.mcp.sessions).toBe(2);
     await small.stop();
@@ -109,7 +126,16 @@ describe("the wire", () => {
     const session = await RawSession.open(door);
     expect((await session.post(Array.from({ length: 10_000 }, (_, i) => call(i, "demo_echo")))).status).toBe(400);
     expect((await session.post([])).status).toBe(400);
-    for (const wrong of [{}, { jsonrpc: "1.0", id: 1, method: "ping" }, { jsonrpc: "2.0", id: null, method: "ping" }, { jsonrpc: "2.0", id: {}, method: "ping" }, { jsonrpc: "2.0", id: 1, method: "ping", params: [] }, "x", 1, null]) {
+    for (const wrong of [
+      {},
+      { jsonrpc: "1.0", id: 1, method: "ping" },
+      { jsonrpc: "2.0", id: null, method: "ping" },
+      { jsonrpc: "2.0", id: {}, method: "ping" },
+      { jsonrpc: "2.0", id: 1, method: "ping", params: [] },
+      "x",
+      1,
+      null,
+    ]) {
       expect((await session.post(wrong)).status).toBe(400);
     }
     expect((await session.post(call(1, "demo_echo"), { "mcp-protocol-version": "1999-01-01" })).status).toBe(400);
@@ -118,7 +144,12 @@ describe("the wire", () => {
   });
 
   it("answers initialize with the asked revision where it is known, else with the newest", async () => {
-    for (const [asked, given] of [["2024-11-05", "2024-11-05"], ["2025-06-18", "2025-06-18"], ["2099-01-01", "2025-11-25"]] as const) expect((await RawSession.open(door, { version: asked })).version).toBe(given);
+    for (const [asked, given] of [
+      ["2024-11-05", "2024-11-05"],
+      ["2025-06-18", "2025-06-18"],
+      ["2099-01-01", "2025-11-25"],
+    ] as const)
+      expect((await RawSession.open(door, { version: asked })).version).toBe(given);
     const answer = await new RawSession(door).post({ jsonrpc: "2.0", id: 1, method: "initialize", params: {} });
     expect(answer.status).toBe(400);
   });
@@ -177,7 +208,9 @@ describe("resumption", () => {
     await later(100);
     const resumed = session.stream("GET", null, { "last-event-id": lastId });
     await resumed.ended;
-    const progress = [...stream.events, ...resumed.events].flatMap((e) => (e.message?.["method"] ? [(e.message["params"] as { progress: number }).progress] : []));
+    const progress = [...stream.events, ...resumed.events].flatMap((e) =>
+      e.message?.["method"] ? [(e.message["params"] as { progress: number }).progress] : [],
+    );
     expect(progress).toEqual([1, 2, 3]);
     expect(resumed.events.length).toBeGreaterThan(1);
     expect(resumed.events.at(-1)!.message).toMatchObject({ id: 1, result: { content: [{ text: "done" }] } });

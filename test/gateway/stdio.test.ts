@@ -9,15 +9,24 @@ import { createFakeKit, type FakeApp, type FakeKit } from "../support/fake-kit.t
 import { openDoor } from "../support/door.ts";
 import { openGatewayDoor, type GatewayDoor } from "../support/gateway-door.ts";
 
-const apps: FakeApp[] = [{
-  package: "org.demo",
-  tools: [
-    { name: "echo" },
-    { name: "steps", run: (_args, options) => (options.onProgress?.({ progress: 1 }), { content: [{ type: "text", text: "ok" }] }) },
-    { name: "hang", run: (_args, options) => new Promise((_, reject) => options.signal!.addEventListener("abort", () => reject(new Error("aborted")))) },
-    { name: "think", run: async (_args, options) => ({ content: [{ type: "text", text: JSON.stringify(await options.onServerRequest!({ method: "sampling/createMessage", params: {}, signal: options.signal! })) }] }) },
-  ],
-}];
+const apps: FakeApp[] = [
+  {
+    package: "org.demo",
+    tools: [
+      { name: "echo" },
+      { name: "steps", run: (_args, options) => (options.onProgress?.({ progress: 1 }), { content: [{ type: "text", text: "ok" }] }) },
+      { name: "hang", run: (_args, options) => new Promise((_, reject) => options.signal!.addEventListener("abort", () => reject(new Error("aborted")))) },
+      {
+        name: "think",
+        run: async (_args, options) => ({
+          content: [
+            { type: "text", text: JSON.stringify(await options.onServerRequest!({ method: "sampling/createMessage", params: {}, signal: options.signal! })) },
+          ],
+        }),
+      },
+    ],
+  },
+];
 
 type Message = Record<string, unknown>;
 
@@ -39,21 +48,34 @@ class Pipe {
     this.input.write(`${typeof message === "string" ? message : JSON.stringify(message)}\n`);
   }
   hear(fits: (message: Message) => boolean): Promise<Message> {
-    return vi.waitFor(() => {
-      const found = this.got.find(fits);
-      if (!found) throw new Error(`not among ${JSON.stringify(this.got)}`);
-      return found;
-    }, { timeout: 5000, interval: 10 });
+    return vi.waitFor(
+      () => {
+        const found = this.got.find(fits);
+        if (!found) throw new Error(`not among ${JSON.stringify(this.got)}`);
+        return found;
+      },
+      { timeout: 5000, interval: 10 },
+    );
   }
   async hello(capabilities: object = {}): Promise<Message> {
-    this.say({ jsonrpc: "2.0", id: "init", method: "initialize", params: { protocolVersion: "2025-11-25", capabilities, clientInfo: { name: "t", version: "1" } } });
+    this.say({
+      jsonrpc: "2.0",
+      id: "init",
+      method: "initialize",
+      params: { protocolVersion: "2025-11-25", capabilities, clientInfo: { name: "t", version: "1" } },
+    });
     const answer = await this.hear((m) => m["id"] === "init");
     this.say({ jsonrpc: "2.0", method: "notifications/initialized" });
     return answer;
   }
 }
 
-const call = (id: number, name: string, meta?: object) => ({ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: {}, ...(meta ? { _meta: meta } : {}) } });
+const call = (id: number, name: string, meta?: object) => ({
+  jsonrpc: "2.0",
+  id,
+  method: "tools/call",
+  params: { name, arguments: {}, ...(meta ? { _meta: meta } : {}) },
+});
 
 let kit: FakeKit;
 let door: GatewayDoor;
@@ -71,8 +93,16 @@ afterEach(async () => {
 });
 
 const ways = {
-  "serveStdio over a kit": () => serveStdio({ gateway: createGateway({ kit, settings: () => door.settings, info: { name: "aurora-mcp-kit", version: "1" }, debounceMs: 20 }), principal: { role: "caller", client: "stdio", sees: () => true }, input: pipe.input, output: pipe.output, signal: pipe.stop.signal }),
-  "bridgeStdio over a running host": () => bridgeStdio({ url: `${door.url}/mcp`, token: door.caller, certificate: null, input: pipe.input, output: pipe.output, signal: pipe.stop.signal }),
+  "serveStdio over a kit": () =>
+    serveStdio({
+      gateway: createGateway({ kit, settings: () => door.settings, info: { name: "aurora-mcp-kit", version: "1" }, debounceMs: 20 }),
+      principal: { role: "caller", client: "stdio", sees: () => true },
+      input: pipe.input,
+      output: pipe.output,
+      signal: pipe.stop.signal,
+    }),
+  "bridgeStdio over a running host": () =>
+    bridgeStdio({ url: `${door.url}/mcp`, token: door.caller, certificate: null, input: pipe.input, output: pipe.output, signal: pipe.stop.signal }),
 };
 
 describe.each(Object.keys(ways) as (keyof typeof ways)[])("%s", (way) => {

@@ -13,7 +13,17 @@ const asking = {
   hello: { capabilities: { tools: {} } },
   on: {
     "tools/list": [{ result: { tools: [{ name: "ask", inputSchema: { type: "object" } }] } }],
-    "tools/call ask": [{ request: { id: "q1", method: "elicitation/create", params: { message: "Which city?", requestedSchema: { type: "object", properties: { city: { type: "string" } } } } } }, { delay: 400 }, { result: { content: [{ type: "text", text: "asked" }] } }],
+    "tools/call ask": [
+      {
+        request: {
+          id: "q1",
+          method: "elicitation/create",
+          params: { message: "Which city?", requestedSchema: { type: "object", properties: { city: { type: "string" } } } },
+        },
+      },
+      { delay: 400 },
+      { result: { content: [{ type: "text", text: "asked" }] } },
+    ],
   },
 };
 const apps = {
@@ -25,7 +35,11 @@ rules:
   - { id: open, apps: [org.test.a, org.test.form], action: allow, reason: tests }
   - { id: no-journal-for-bot, apps: [org.test.a], tools: [journal], clients: [bot], action: deny }
 `;
-const topology = (more: object = {}) => topologyText({ ...apps, ...more }, { policies: ["policies/*.yaml"], gateway: { listen: "127.0.0.1:0", clients: [{ name: "bot", token_file: "../data/run/bot.token" }] } });
+const topology = (more: object = {}) =>
+  topologyText(
+    { ...apps, ...more },
+    { policies: ["policies/*.yaml"], gateway: { listen: "127.0.0.1:0", clients: [{ name: "bot", token_file: "../data/run/bot.token" }] } },
+  );
 
 let t: TestKit;
 let door: Door;
@@ -35,7 +49,9 @@ const connect = async (token: string, capabilities: object = {}): Promise<Client
   const client = new Client({ name: "t", version: "1" }, { capabilities });
   clients.push(client);
   if ("elicitation" in capabilities) client.setRequestHandler(ElicitRequestSchema, () => ({ action: "accept", content: { city: "Oslo" } }));
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${door.url}/mcp`), { requestInit: { headers: { authorization: `Bearer ${token}` } } }) as never);
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`${door.url}/mcp`), { requestInit: { headers: { authorization: `Bearer ${token}` } } }) as never,
+  );
   return client;
 };
 let tokens: { caller: string; operator: string; bot: string };

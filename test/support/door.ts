@@ -22,14 +22,23 @@ export interface Door extends HttpServer {
 const NO_MCP: McpEndpoint = { handle: ({ res }) => void res.writeHead(200).end() };
 
 /** A real HTTP door on a free loopback port, with fresh tokens, in front of a kit. `clients` get a token file of their own. */
-export async function openDoor(kit: Kit, options: { gateway?: Partial<GatewayPlan>; mcp?: McpEndpoint; server?: Partial<HttpServerOptions> } = {}): Promise<Door> {
+export async function openDoor(
+  kit: Kit,
+  options: { gateway?: Partial<GatewayPlan>; mcp?: McpEndpoint; server?: Partial<HttpServerOptions> } = {},
+): Promise<Door> {
   const dataDir = await mkdtemp(join(tmpdir(), "aurora-door-"));
   const clients = (options.gateway?.clients ?? []).map((c) => ({ ...c, tokenFile: join(dataDir, `${c.name}.token`) }));
   const gateway: GatewayPlan = { ...LOCAL_DOOR, ...options.gateway, clients };
   const tokens = await loadTokens(dataDir, clients);
   const metrics = createMetrics(kit);
   const log = memoryLog();
-  const server = await startHttpServer({ gateway, tokens: () => tokens, log, routes: createRoutes({ kit, metrics, version: "0.0.0", mcp: options.mcp ?? NO_MCP }), ...options.server });
+  const server = await startHttpServer({
+    gateway,
+    tokens: () => tokens,
+    log,
+    routes: createRoutes({ kit, metrics, version: "0.0.0", mcp: options.mcp ?? NO_MCP }),
+    ...options.server,
+  });
   const files = tokenFiles(dataDir);
   return {
     ...server,
@@ -54,25 +63,38 @@ export interface Answer {
 }
 
 /** One HTTP request whose headers are sent exactly as given (`Host` too). `body` may be an object, which is sent as JSON. */
-export function request(door: { port: number }, method: string, path: string, options: { token?: string; headers?: http.OutgoingHttpHeaders; body?: unknown; signal?: AbortSignal } = {}): Promise<Answer> {
+export function request(
+  door: { port: number },
+  method: string,
+  path: string,
+  options: { token?: string; headers?: http.OutgoingHttpHeaders; body?: unknown; signal?: AbortSignal } = {},
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const body = options.body === undefined ? undefined : typeof options.body === "string" || Buffer.isBuffer(options.body) ? options.body : JSON.stringify(options.body);
-    const headers: http.OutgoingHttpHeaders = { ...(options.token ? { authorization: `Bearer ${options.token}` } : {}), ...(body === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) }), ...options.headers };
-    const req = http.request({ host: "127.0.0.1", port: door.port, method, path, headers, agent: false, ...(options.signal ? { signal: options.signal } : {}) }, (res) => {
-      const chunks: Buffer[] = [];
-      res.on("data", (chunk: Buffer) => chunks.push(chunk));
-      res.on("error", reject);
-      res.on("end", () => {
-        const text = Buffer.concat(chunks).toString("utf8");
-        let json: unknown = null;
-        try {
-          json = JSON.parse(text);
-        } catch {
-          // Not every answer is JSON.
-        }
-        resolve({ status: res.statusCode!, headers: res.headers, text, json });
-      });
-    });
+    const body =
+      options.body === undefined ? undefined : typeof options.body === "string" || Buffer.isBuffer(options.body) ? options.body : JSON.stringify(options.body);
+    const headers: http.OutgoingHttpHeaders = {
+      ...(options.token ? { authorization: `Bearer ${options.token}` } : {}),
+      ...(body === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) }),
+      ...options.headers,
+    };
+    const req = http.request(
+      { host: "127.0.0.1", port: door.port, method, path, headers, agent: false, ...(options.signal ? { signal: options.signal } : {}) },
+      (res) => {
+        const chunks: Buffer[] = [];
+        res.on("data", (chunk: Buffer) => chunks.push(chunk));
+        res.on("error", reject);
+        res.on("end", () => {
+          const text = Buffer.concat(chunks).toString("utf8");
+          let json: unknown = null;
+          try {
+            json = JSON.parse(text);
+          } catch {
+            // Not every answer is JSON.
+          }
+          resolve({ status: res.statusCode!, headers: res.headers, text, json });
+        });
+      },
+    );
     req.on("error", reject);
     req.end(body);
   });

@@ -3,7 +3,7 @@ import { KitError, type ErrorCode } from "../../src/base/errors.ts";
 import { compileSchema } from "../../src/base/json-schema.ts";
 import { digest, isObject, type Json, type JsonObject } from "../../src/base/json.ts";
 import { nearest } from "../../src/base/text.ts";
-import type { ApprovalRow, AppStatus, CallOptions, CallResult, Kit, KitEvents, KitStatus, ReadResult, ReloadResult, ToolRow } from "../../src/kit-api.ts";
+import type { ApprovalRow, AppStatus, CallOptions, CallResult, Kit, KitEvents, KitStatus, Logger, ReadResult, ReloadResult, ToolRow } from "../../src/kit-api.ts";
 import type { Catalog, Risk, Tool, ToolState } from "../../src/tools/types.ts";
 
 /** A tool of a fake app; `run` gives an MCP result, or throws a KitError. */
@@ -37,7 +37,22 @@ export interface FakeKit extends Kit {
   log(app: string, line: string): void;
 }
 
-const NO_CHANGE: ReloadResult["changes"] = { start: [], stop: [], restart: [], reconnect: [], relist: [], live: [], unchanged: [], parked: [], policy: false, signals: false, exports: false, settings: false, host: [], empty: true };
+const NO_CHANGE: ReloadResult["changes"] = {
+  start: [],
+  stop: [],
+  restart: [],
+  reconnect: [],
+  relist: [],
+  live: [],
+  unchanged: [],
+  parked: [],
+  policy: false,
+  signals: false,
+  exports: false,
+  settings: false,
+  host: [],
+  empty: true,
+};
 
 export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
   let apps = initial;
@@ -46,15 +61,30 @@ export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
   const approvals = new Map<string, { row: ApprovalRow; key: string; waiters: (() => void)[] }>();
   const logs = new Map<string, string[]>();
   const logHandlers = new Map<string, Set<(line: string) => void>>();
-  const marks: { client: string; session: string; source: string; since: string; expires_at: string }[] = [{ client: "caller", session: "s1", source: "org.web/fetch", since: "2026-01-01T00:00:00Z", expires_at: "2026-01-02T00:00:00Z" }];
+  const marks: { client: string; session: string; source: string; since: string; expires_at: string }[] = [
+    { client: "caller", session: "s1", source: "org.web/fetch", since: "2026-01-01T00:00:00Z", expires_at: "2026-01-02T00:00:00Z" },
+  ];
   let revision = 1;
 
   const emit: FakeKit["emit"] = (event, ...args) => {
     for (const handler of handlers.get(event) ?? []) (handler as unknown as (...a: unknown[]) => void)(...args);
   };
   const appStatus = (app: FakeApp): AppStatus => ({
-    package: app.package, name: app.package, state: "ready", pid: null, transport: "stdio", protocol: "2025-11-25", version: "1", tools: app.tools?.length ?? 0, restarts: 0,
-    next_attempt: null, reason: null, source: "topology.yaml", calls: 0, dropped: [], warnings: [],
+    package: app.package,
+    name: app.package,
+    state: "ready",
+    pid: null,
+    transport: "stdio",
+    protocol: "2025-11-25",
+    version: "1",
+    tools: app.tools?.length ?? 0,
+    restarts: 0,
+    next_attempt: null,
+    reason: null,
+    source: "topology.yaml",
+    calls: 0,
+    dropped: [],
+    warnings: [],
   });
   const reloadResult = (result: ReloadResult["result"]): ReloadResult => ({ result, revision, changes: NO_CHANGE, errors: [], warnings: [], text: "" });
 
@@ -67,7 +97,21 @@ export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
       return;
     }
     const id = `ap_${randomUUID()}`;
-    const row: ApprovalRow = { id, tool: tool.full, app: tool.app, arguments: args, client: options.client ?? "library", session: options.session ?? "default", risk: tool.risk, reason: "risk high", rule: null, created_at: "2026-01-01T00:00:00Z", expires_at: "2026-01-01T00:10:00Z", state: "pending", decided_by: [] };
+    const row: ApprovalRow = {
+      id,
+      tool: tool.full,
+      app: tool.app,
+      arguments: args,
+      client: options.client ?? "library",
+      session: options.session ?? "default",
+      risk: tool.risk,
+      reason: "risk high",
+      rule: null,
+      created_at: "2026-01-01T00:00:00Z",
+      expires_at: "2026-01-01T00:10:00Z",
+      state: "pending",
+      decided_by: [],
+    };
     const entry = { row, key, waiters: [] as (() => void)[] };
     approvals.set(id, entry);
     emit("approval", row);
@@ -83,12 +127,21 @@ export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
 
   const execute = async (name: string, args: Json, options: CallOptions): Promise<{ tool: Tool; result: JsonObject }> => {
     const { tool } = catalog.find(name);
-    if (!tool) throw new KitError("TOOL_NOT_FOUND", `no tool ${name}`, { details: { near: nearest(name, catalog.tools.map((t) => t.short)) } });
+    if (!tool)
+      throw new KitError("TOOL_NOT_FOUND", `no tool ${name}`, {
+        details: {
+          near: nearest(
+            name,
+            catalog.tools.map((t) => t.short),
+          ),
+        },
+      });
     if (tool.state === "quarantined") throw new KitError("TOOL_QUARANTINED", "waits for a person");
     if (tool.state === "denied") throw new KitError("POLICY_DENIED", `rule no-shell denies ${tool.full}`);
     const schema = compileSchema(tool.definition["inputSchema"] ?? { type: "object" });
     const issues = schema.ok ? schema.schema.validate(args) : [];
-    if (issues.length > 0 || !isObject(args)) throw new KitError("INVALID_ARGUMENTS", "the arguments do not fit", { details: issues.map((i) => ({ path: i.path.join("."), message: i.message })) });
+    if (issues.length > 0 || !isObject(args))
+      throw new KitError("INVALID_ARGUMENTS", "the arguments do not fit", { details: issues.map((i) => ({ path: i.path.join("."), message: i.message })) });
     if (tool.risk === "high") await approve(tool, args as JsonObject, options);
     kit.calls.push({ name, args, options });
     const run = apps.find((a) => a.package === tool.app)!.tools!.find((t) => t.name === tool.tool)!.run;
@@ -100,15 +153,34 @@ export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
     const known = catalog.find(name).tool;
     const tool = known ? { app: known.app, name: known.tool, full: known.full, short: known.short } : null;
     const done = (result: CallResult): CallResult => {
-      emit("call", { app: tool?.app ?? null, tool: tool?.name ?? null, client: options.client ?? "library", risk: result.risk, decision: "allow", outcome: result.outcome, errorCode: result.error?.error_code ?? null, durationMs: result.durationMs });
+      emit("call", {
+        app: tool?.app ?? null,
+        tool: tool?.name ?? null,
+        client: options.client ?? "library",
+        risk: result.risk,
+        decision: "allow",
+        outcome: result.outcome,
+        errorCode: result.error?.error_code ?? null,
+        durationMs: result.durationMs,
+      });
       return result;
     };
     try {
       const { result } = await execute(name, args, options);
-      if (result["isError"] === true) return done({ ...base, tool, risk: known!.risk, outcome: "failed", ok: false, result, error: { ok: false, error_code: "TOOL_FAILED", message: "the tool failed", retryable: false, source: "app" } });
+      if (result["isError"] === true)
+        return done({
+          ...base,
+          tool,
+          risk: known!.risk,
+          outcome: "failed",
+          ok: false,
+          result,
+          error: { ok: false, error_code: "TOOL_FAILED", message: "the tool failed", retryable: false, source: "app" },
+        });
       return done({ ...base, tool, risk: known!.risk, outcome: "succeeded", ok: true, result, error: null });
     } catch (error) {
-      const known_ = error instanceof KitError ? error : options.signal?.aborted ? new KitError("CANCELLED", "given up") : new KitError("INTERNAL", String(error));
+      const known_ =
+        error instanceof KitError ? error : options.signal?.aborted ? new KitError("CANCELLED", "given up") : new KitError("INTERNAL", String(error));
       return done({ ...base, tool, risk: known?.risk ?? null, outcome: known_.outcome, ok: false, result: null, error: known_.toBody() });
     }
   };
@@ -116,7 +188,11 @@ export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
   const fault = (code: ErrorCode, message: string): ReadResult => ({ ok: false, app: null, result: null, error: new KitError(code, message).toBody() });
 
   const kit: FakeKit = {
-    calls: [], endedTurns: [], endedSessions: [], subscriptions: new Set(), state: "running",
+    calls: [],
+    endedTurns: [],
+    endedSessions: [],
+    subscriptions: new Set(),
+    state: "running",
     emit,
     setApps(next) {
       apps = next;
@@ -130,28 +206,72 @@ export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
     start: async () => undefined,
     close: async () => undefined,
     status: () => ({
-      name: "test", revision, state: kit.state, pid: process.pid, started_at: "2026-01-01T00:00:00Z", topology: "/t/topology.yaml", apps: apps.map(appStatus), gateway: { url: null },
-      inbox: { dir: null, written: 3, pending: 1, degraded: null, queued: 0, dropped: 0, duplicates: 0 }, exports: [], config: { state: "applied", errors: [], host_changes: [] },
-      tools: { exposed: catalog.tools.filter((t) => t.state === "exposed").length, quarantined: 0, denied: 0, unavailable: 0, by_risk: { low: 0, medium: 0, high: 0, critical: 0 } },
-      policy: { loaded: true, rules: 0, warnings: [] }, approvals: { pending: [...approvals.values()].filter((a) => a.row.state === "pending").length },
+      name: "test",
+      revision,
+      state: kit.state,
+      pid: process.pid,
+      started_at: "2026-01-01T00:00:00Z",
+      topology: "/t/topology.yaml",
+      apps: apps.map(appStatus),
+      gateway: { url: null },
+      inbox: { dir: null, written: 3, pending: 1, degraded: null, queued: 0, dropped: 0, duplicates: 0 },
+      exports: [],
+      config: { state: "applied", errors: [], host_changes: [] },
+      tools: {
+        exposed: catalog.tools.filter((t) => t.state === "exposed").length,
+        quarantined: 0,
+        denied: 0,
+        unavailable: 0,
+        by_risk: { low: 0, medium: 0, high: 0, critical: 0 },
+      },
+      policy: { loaded: true, rules: 0, warnings: [] },
+      approvals: { pending: [...approvals.values()].filter((a) => a.row.state === "pending").length },
     }),
     catalog: () => catalog,
-    toolRows: (): ToolRow[] => catalog.tools.map((t) => ({ name: t.full, short_name: t.short, app: t.app, tool: t.tool, title: null, description: String(t.definition["description"] ?? ""), risk: t.risk, risk_source: t.riskSource, action: "allow", state: t.state, reason: null, tokens: 10 })),
+    toolRows: (): ToolRow[] =>
+      catalog.tools.map((t) => ({
+        name: t.full,
+        short_name: t.short,
+        app: t.app,
+        tool: t.tool,
+        title: null,
+        description: String(t.definition["description"] ?? ""),
+        risk: t.risk,
+        risk_source: t.riskSource,
+        action: "allow",
+        state: t.state,
+        reason: null,
+        tokens: 10,
+      })),
     tools(format) {
-      const tools = catalog.tools.filter((t) => t.state === "exposed").map((t) => ({ type: "function", function: { name: t.short, parameters: t.definition["inputSchema"] ?? {} } }));
-      return { format, tools, text: `${JSON.stringify(tools)}\n`, etag: catalog.digest, names: Object.fromEntries(catalog.tools.filter((t) => t.state === "exposed" || t.state === "unavailable").map((t) => [t.short, t.full])), warnings: [] };
+      const tools = catalog.tools
+        .filter((t) => t.state === "exposed")
+        .map((t) => ({ type: "function", function: { name: t.short, parameters: t.definition["inputSchema"] ?? {} } }));
+      return {
+        format,
+        tools,
+        text: `${JSON.stringify(tools)}\n`,
+        etag: catalog.digest,
+        names: Object.fromEntries(catalog.tools.filter((t) => t.state === "exposed" || t.state === "unavailable").map((t) => [t.short, t.full])),
+        warnings: [],
+      };
     },
     callTool,
     executeToolCalls: (calls, options) =>
-      Promise.all(calls.map(async (call) => {
-        const fn = call["function"] as JsonObject;
-        const done = await callTool(String(fn["name"]), JSON.parse(String(fn["arguments"])) as Json, options);
-        return { role: "tool", tool_call_id: call["id"] ?? null, content: JSON.stringify(done.result ?? done.error) };
-      })),
+      Promise.all(
+        calls.map(async (call) => {
+          const fn = call["function"] as JsonObject;
+          const done = await callTool(String(fn["name"]), JSON.parse(String(fn["arguments"])) as Json, options);
+          return { role: "tool", tool_call_id: call["id"] ?? null, content: JSON.stringify(done.result ?? done.error) };
+        }),
+      ),
     endTurn: (session, turn, client) => void kit.endedTurns.push(`${client}/${session}/${turn}`),
     listResources: () => apps.flatMap((a) => Object.keys(a.resources ?? {}).map((uri) => ({ app: a.package, resource: { uri, name: uri } }))),
     listTemplates: () => apps.flatMap((a) => (a.templates ?? []).map((template) => ({ app: a.package, template }))),
-    listPrompts: () => apps.flatMap((a) => (a.prompts ?? []).map((prompt) => ({ app: a.package, name: prompt.name, short: `${a.package.split(".").at(-1)}_${prompt.name}`, prompt }))),
+    listPrompts: () =>
+      apps.flatMap((a) =>
+        (a.prompts ?? []).map((prompt) => ({ app: a.package, name: prompt.name, short: `${a.package.split(".").at(-1)}_${prompt.name}`, prompt })),
+      ),
     async readResource(uri, options = {}) {
       const app = apps.find((a) => a.resources && Object.hasOwn(a.resources, uri));
       if (!app) return fault("RESOURCE_NOT_FOUND", `no app shows ${uri}`);
@@ -162,12 +282,34 @@ export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
       const found = kit.listPrompts().find((p) => p.short === name || `${p.app}.${p.name}` === name);
       if (!found) return fault("PROMPT_NOT_FOUND", `no prompt ${name}`);
       kit.calls.push({ name, args: { ...args }, options });
-      return { ok: true, app: found.app, result: { messages: [{ role: "user", content: { type: "text", text: `${found.name} ${JSON.stringify(args)}` } }] }, error: null };
+      return {
+        ok: true,
+        app: found.app,
+        result: { messages: [{ role: "user", content: { type: "text", text: `${found.name} ${JSON.stringify(args)}` } }] },
+        error: null,
+      };
     },
     explain(name) {
       const { tool } = catalog.find(name);
       if (!tool) throw new KitError("TOOL_NOT_FOUND", `no tool ${name}`);
-      return { tool: tool.full, app: tool.app, short_name: tool.short, state: tool.state, risk: tool.risk, risk_source: tool.riskSource, decision: "allow", rule: null, file: null, line: null, reason: "", audit: "summary", limits: [], pin: { current: tool.pin, accepted: null, state: "new" }, marks: [], timeout_ms: 30_000 };
+      return {
+        tool: tool.full,
+        app: tool.app,
+        short_name: tool.short,
+        state: tool.state,
+        risk: tool.risk,
+        risk_source: tool.riskSource,
+        decision: "allow",
+        rule: null,
+        file: null,
+        line: null,
+        reason: "",
+        audit: "summary",
+        limits: [],
+        pin: { current: tool.pin, accepted: null, state: "new" },
+        marks: [],
+        timeout_ms: 30_000,
+      };
     },
     listApprovals: (options = {}) => [...approvals.values()].map((a) => a.row).filter((row) => options.all || row.state === "pending"),
     async decideApproval(id, decision, by) {
@@ -203,13 +345,19 @@ export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
     },
     plan: async () => ({ ...reloadResult("unchanged"), report: { changes: 0 } }),
     lockDiff: () => [{ app: "a", kind: "tool", name: "t", state: "new", pin: "sha256:1", accepted: null, diff: [], findings: [] }],
-    lockAccept: async (selection) => (selection ?? ["a"]).map((app) => ({ app, kind: "tool", name: "t", state: "accepted", pin: "sha256:1", accepted: "sha256:1", diff: [], findings: [] })),
+    lockAccept: async (selection) =>
+      (selection ?? ["a"]).map((app) => ({ app, kind: "tool", name: "t", state: "accepted", pin: "sha256:1", accepted: "sha256:1", diff: [], findings: [] })),
     on(event, handler) {
       const set = handlers.get(event) ?? handlers.set(event, new Set()).get(event)!;
       set.add(handler as never);
       return () => set.delete(handler as never);
     },
-    complete: async (ref, argument) => ({ ok: true, app: null, result: { completion: { values: [`${String(ref["name"] ?? ref["uri"])}:${argument.value}!`], total: 1, hasMore: false } }, error: null }),
+    complete: async (ref, argument) => ({
+      ok: true,
+      app: null,
+      result: { completion: { values: [`${String(ref["name"] ?? ref["uri"])}:${argument.value}!`], total: 1, hasMore: false } },
+      error: null,
+    }),
     subscribeResource: async (uri) => {
       if (!apps.some((a) => a.resources && Object.hasOwn(a.resources, uri))) throw new KitError("RESOURCE_NOT_FOUND", `no app shows ${uri}`);
       kit.subscriptions.add(uri);
@@ -228,7 +376,20 @@ function buildCatalog(apps: readonly FakeApp[]): Catalog {
       (app.tools ?? []).map((t): Tool => {
         const definition = { name: t.name, description: `Tool ${t.name}`, inputSchema: { type: "object" }, ...t.definition } as Tool["definition"];
         const full = `${app.package}.${t.name}`;
-        return { app: app.package, tool: t.name, wireName: t.name, full, short: `${app.package.split(".").at(-1)}_${t.name}`, definition, pin: digest(definition, "pin"), trust: "high", risk: t.risk ?? "low", riskSource: "default for trust high", state: t.state ?? "exposed", reason: null };
+        return {
+          app: app.package,
+          tool: t.name,
+          wireName: t.name,
+          full,
+          short: `${app.package.split(".").at(-1)}_${t.name}`,
+          definition,
+          pin: digest(definition, "pin"),
+          trust: "high",
+          risk: t.risk ?? "low",
+          riskSource: "default for trust high",
+          state: t.state ?? "exposed",
+          reason: null,
+        };
       }),
     )
     .sort((a, b) => (a.full < b.full ? -1 : 1));
@@ -236,7 +397,10 @@ function buildCatalog(apps: readonly FakeApp[]): Catalog {
   const short = new Map(tools.map((t) => [t.short, t]));
   return {
     tools,
-    digest: digest(tools.filter((t) => t.state === "exposed").map((t) => [t.full, t.pin]), "catalog"),
+    digest: digest(
+      tools.filter((t) => t.state === "exposed").map((t) => [t.full, t.pin]),
+      "catalog",
+    ),
     byFull: (name) => full.get(name),
     byShort: (name) => short.get(name),
     byOwn: (app, tool) => full.get(`${app}.${tool}`),
@@ -249,7 +413,7 @@ function buildCatalog(apps: readonly FakeApp[]): Catalog {
 }
 
 /** A log that keeps its lines. */
-export function memoryLog(): { readonly lines: string[] } & import("../../src/kit-api.ts").Logger {
+export function memoryLog(): { readonly lines: string[] } & Logger {
   const lines: string[] = [];
   const write = (level: string) => (fields: object, message: string) => void lines.push(`${level} ${message} ${JSON.stringify(fields)}`);
   const log = { lines, debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error"), child: () => log };

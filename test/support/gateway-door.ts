@@ -3,11 +3,13 @@ import { LOCAL_DOOR } from "../../src/control/http-server.ts";
 import type { GatewayPlan, Kit } from "../../src/kit-api.ts";
 import { createGatewayHttp, type GatewayHttpOptions } from "../../src/mcp/gateway-http.ts";
 import { createGateway, type Gateway } from "../../src/mcp/gateway.ts";
+import { memoryLog } from "./fake-kit.ts";
 import { SseReader } from "../../src/mcp/sse-reader.ts";
 import { openDoor, request, type Answer, type Door } from "./door.ts";
 
 export interface GatewayDoor extends Door {
   readonly gateway: Gateway;
+  readonly gatewayLog: ReturnType<typeof memoryLog>;
   readonly mcp: ReturnType<typeof createGatewayHttp>;
   /** Live settings; tests may change them. */
   settings: Pick<GatewayPlan, "naming" | "denied" | "invalidArguments">;
@@ -16,12 +18,14 @@ export interface GatewayDoor extends Door {
 /** The HTTP door with the real gateway behind /mcp. */
 export async function openGatewayDoor(kit: Kit, options: { gateway?: Partial<GatewayPlan>; http?: Partial<GatewayHttpOptions> } = {}): Promise<GatewayDoor> {
   const live = { settings: { ...LOCAL_DOOR, ...options.gateway } };
-  const gateway = createGateway({ kit, settings: () => live.settings, info: { name: "aurora-mcp-kit", version: "0.0.0" }, debounceMs: 20 });
+  const gatewayLog = memoryLog();
+  const gateway = createGateway({ kit, settings: () => live.settings, info: { name: "aurora-mcp-kit", version: "0.0.0" }, log: gatewayLog, debounceMs: 20 });
   const mcp = createGatewayHttp({ gateway, ...options.http });
   const door = await openDoor(kit, { mcp, ...(options.gateway ? { gateway: options.gateway } : {}) });
   return {
     ...door,
     gateway,
+    gatewayLog,
     mcp,
     get settings() {
       return live.settings;
@@ -52,7 +56,12 @@ export class RawSession {
 
   static async open(door: Door, options: { token?: string; capabilities?: object; version?: string } = {}): Promise<RawSession> {
     const session = new RawSession(door, options.token);
-    const answer = await session.post({ jsonrpc: "2.0", id: "init", method: "initialize", params: { protocolVersion: options.version ?? "2025-11-25", capabilities: options.capabilities ?? {}, clientInfo: { name: "raw", version: "1" } } });
+    const answer = await session.post({
+      jsonrpc: "2.0",
+      id: "init",
+      method: "initialize",
+      params: { protocolVersion: options.version ?? "2025-11-25", capabilities: options.capabilities ?? {}, clientInfo: { name: "raw", version: "1" } },
+    });
     session.id = String(answer.headers["mcp-session-id"]);
     session.version = (answer.json as { result: { protocolVersion: string } }).result.protocolVersion;
     await session.post({ jsonrpc: "2.0", method: "notifications/initialized" });
@@ -68,7 +77,10 @@ export class RawSession {
   }
 
   /** A request whose answer is JSON; gives the whole response. */
-  async rpc(method: string, params: object = {}): Promise<{ result?: Record<string, unknown>; error?: { code: number; message: string; data?: Record<string, unknown> } }> {
+  async rpc(
+    method: string,
+    params: object = {},
+  ): Promise<{ result?: Record<string, unknown>; error?: { code: number; message: string; data?: Record<string, unknown> } }> {
     return (await this.post({ jsonrpc: "2.0", id: (this.#next += 1), method, params })).json as never;
   }
 
@@ -88,7 +100,11 @@ export class EventReader {
 
   constructor(session: RawSession, method: string, message: unknown, extra: http.OutgoingHttpHeaders) {
     const body = message === null ? undefined : JSON.stringify(message);
-    const headers = { authorization: `Bearer ${session.token}`, ...(body === undefined ? {} : { "content-type": "application/json" }), ...session.headers(method === "GET" ? { accept: "text/event-stream", ...extra } : extra) };
+    const headers = {
+      authorization: `Bearer ${session.token}`,
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...session.headers(method === "GET" ? { accept: "text/event-stream", ...extra } : extra),
+    };
     this.#req = http.request({ host: "127.0.0.1", port: session.door.port, method, path: "/mcp", agent: false, headers });
     this.head = new Promise((resolve, reject) => {
       this.#req.on("response", resolve);
