@@ -1,4 +1,5 @@
-import { isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
+import { isObject, own, setOwn, type Json, type JsonObject } from "../base/json.ts";
+import { nameHash } from "../tools/names.ts";
 import { enumWithNull, hasRightForm, isDroppedKeyword, isNameList, repairedType, sharedType, valuesOfTypes, withNull } from "./schema-keywords.ts";
 import { LIST_KEYWORDS, Notes, SINGLE_KEYWORDS, allowsType, pointTo, propertiesOf, typesOf, type Node } from "./schema-node.ts";
 import { definitionGraph, dropEndlessRefs, pruneRequired } from "./schema-definitions.ts";
@@ -38,8 +39,8 @@ export function repairSchema(raw: unknown, options: RepairOptions = {}): Repaire
   const dialect = raw["$schema"];
   if (typeof dialect === "string" && !KNOWN_DIALECT.test(dialect)) return excluded("schema.unknown_dialect", `the dialect ${dialect} is not known`);
   if (!rootIsObject(raw)) return excluded("schema.not_object", `the root of inputSchema has type ${JSON.stringify(raw["type"])}, not "object"`);
-  const repair = new Repair(createRefTable(raw));
-  const root = repair.root(raw as JsonObject);
+  const repair = new Repair(raw as JsonObject);
+  const root = repair.root();
   if (repair.tooLarge) return excluded("schema.too_large", `the schema has over ${MAX_NODES} subschemas, ${MAX_DEFINITIONS} definitions or ${MAX_DEPTH} levels`);
   if (repair.external.size > 0 && options.externalRefs !== "any") return excluded("ref.external", `the schema refers outside itself: ${[...repair.external].join(", ")}`);
   const recursive = definitionGraph(repair.definitions).cycles;
@@ -78,15 +79,18 @@ class Repair {
   readonly definitions = new Map<string, Json>();
   readonly external = new Set<string>();
   tooLarge = false;
+  readonly #raw: JsonObject;
   readonly #refs: RefTable;
   readonly #names = new Map<string, string>();
   #nodes = 0;
 
-  constructor(refs: RefTable) {
-    this.#refs = refs;
+  constructor(raw: JsonObject) {
+    this.#raw = raw;
+    this.#refs = createRefTable(raw);
   }
 
-  root(raw: JsonObject): Node {
+  root(): Node {
+    const raw = this.#raw;
     const bare = Object.keys(raw).every((key) => ROOT_WORDS.has(key) || isDroppedKeyword(key, raw[key]!) || key === "type");
     const node = this.node({ ...raw, type: "object" }, { pointer: "", depth: 0, condition: false }) as Node;
     if (raw["type"] !== "object") this.notes.add(bare ? "root.no_arguments" : "type.added", "", raw["type"], "object", raw["type"] === undefined ? "annotated" : "narrowed");
@@ -234,17 +238,21 @@ class Repair {
       // The name stands before the walk, so that a definition may refer to itself.
       this.definitions.set(name, {});
       const raw = target.pointer === "" ? { ...(target.node as JsonObject), type: "object" } : (target.node as Json);
-      this.definitions.set(name, this.node(raw, { pointer: target.pointer, depth: spot.depth + 1, condition: spot.condition }));
+      // A definition is read the same wherever it is first met, so that the order of keywords decides nothing.
+      this.definitions.set(name, this.node(raw, { pointer: target.pointer, depth: spot.depth + 1, condition: false }));
     }
     out["$ref"] = `#/$defs/${name}`;
   }
 
+  /** The definition's own name where that is free and legal, else with a hash of its place: never depends on what was met before. */
   #nameFor(pointer: string): string {
-    const last = pointer.slice(pointer.lastIndexOf("/") + 1).replaceAll("~1", "/").replaceAll("~0", "~");
-    const base = last.replace(/[^A-Za-z0-9_.-]+/g, "_") || "Root";
-    let name = base;
-    for (let n = 2; this.definitions.has(name); n += 1) name = `${base}_${n}`;
-    return name;
+    const keys = pointer.split("/").slice(1).map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+    const last = keys.at(-1) ?? "Root";
+    const base = last.replace(/[^A-Za-z0-9_.-]+/g, "_");
+    const declared = (place: string): boolean => Object.hasOwn((own(this.#raw, place) ?? {}) as object, base);
+    const isOwn = base === last && (keys[0] === "$defs" ? keys.length === 2 : keys[0] === "definitions" && keys.length === 2 && !declared("$defs"));
+    const isRoot = keys.length === 0 && !declared("$defs") && !declared("definitions");
+    return isOwn || isRoot ? base : `${base}_${nameHash(pointer)}`;
   }
 
   /** Draft-04 writes `minimum: 0, exclusiveMinimum: true`, whatever dialect the file claims. */

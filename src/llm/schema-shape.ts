@@ -1,6 +1,6 @@
 import { isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
 import { isBare, sameShape } from "./schema-merge.ts";
-import { ANNOTATIONS, Notes, branchesOf, omit, pointTo, propertiesOf, requiredOf, type Node } from "./schema-node.ts";
+import { ANNOTATIONS, Notes, branchesOf, mapSubschemas, omit, pointTo, propertiesOf, requiredOf, type Node } from "./schema-node.ts";
 import { choiceOfRequired } from "./words.ts";
 
 /** A node without properties and union branches that nothing fits (`false`); arguments that use them are refused by the host. */
@@ -57,4 +57,33 @@ export function requiredChoice(node: Node, keyword: "anyOf" | "oneOf"): string |
   const branches = branchesOf(node, keyword);
   const plain = branches.length > 0 && branches.every((branch) => isObject(branch) && Object.keys(branch).every((key) => ["required", "type", "not"].includes(key) || ANNOTATIONS.has(key)) && ("required" in branch || "not" in branch));
   return plain ? choiceOfRequired(branches.map((branch) => requiredOf(branch as Node)), keyword === "oneOf") : undefined;
+}
+
+/** Where a wider subschema makes the whole narrower: more than one branch fits, more is forbidden, another consequence applies. */
+const DELICATE: ReadonlySet<string> = new Set(["oneOf", "not", "if"]);
+
+/**
+ * A node with its subschemas rewritten. Where rewriting widened a branch of oneOf, that becomes anyOf; where it widened what
+ * `not` or `if` asks, the condition is left to the host.
+ */
+export function rewriteSubschemas(node: Node, pointer: string, notes: Notes, walk: (child: Json, pointer: string) => Json): Node {
+  const widened = new Set<string>();
+  const out = mapSubschemas(node, pointer, (child, at, keyword) => {
+    const before = notes.list.length;
+    const changed = walk(child, at);
+    if (DELICATE.has(keyword) && notes.list.slice(before).some((note) => note.effect === "widened")) widened.add(keyword);
+    return changed;
+  });
+  if (widened.size === 0) return out;
+  if (widened.has("oneOf")) {
+    notes.add("anyOf" in out ? "oneOf.dropped" : "oneOf.as_anyOf", pointTo(pointer, "oneOf"), null, null, "widened");
+    if (!("anyOf" in out)) out["anyOf"] = out["oneOf"]!;
+    delete out["oneOf"];
+  }
+  for (const keyword of [...(widened.has("not") ? ["not"] : []), ...(widened.has("if") ? ["if", "then", "else"] : [])]) {
+    if (!(keyword in out)) continue;
+    notes.add(`${keyword}.dropped`, pointTo(pointer, keyword), node[keyword], null, "widened");
+    delete out[keyword];
+  }
+  return out;
 }

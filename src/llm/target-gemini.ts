@@ -5,7 +5,7 @@ import { refName, refsIn } from "./schema-definitions.ts";
 import { withDefinitions } from "./schema-inline.ts";
 import { sharedType } from "./schema-keywords.ts";
 import { intersect, isBare, mergeAllOf } from "./schema-merge.ts";
-import { Notes, branchesOf, inKeywordOrder, omit, pointTo, propertiesOf, requiredOf, typeOfValue, typesOf, type Node } from "./schema-node.ts";
+import { Notes, branchesOf, inKeywordOrder, omit, pointTo, propertiesOf, requiredOf, typeKeyword, typeOfValue, typesOf, type Node } from "./schema-node.ts";
 import { isFreeForm, requiredChoice, withoutFalse } from "./schema-shape.ts";
 import { describeConstraint, valueInWords, withFacts } from "./words.ts";
 
@@ -221,7 +221,9 @@ class GeminiCompiler {
   }
 
   #enum(node: Node, pointer: string): Node {
-    const { enum: list, ...rest } = node;
+    const list = node["enum"];
+    const rest: Node = {};
+    for (const key of ENUM_SIBLINGS) if (key in node) rest[key] = node[key]!;
     const types = typesOf(node);
     const at = pointTo(pointer, "enum");
     const values = (list as Json[]).filter((value) => value === null ? types.length === 0 || types.includes("null") : true);
@@ -245,15 +247,17 @@ class GeminiCompiler {
     }
     const widened = branches.some((branch) => branch["enum"] === undefined) ? [`one of ${real.map(valueInWords).join(", ")}`] : [];
     if (hasNull) branches.push({ type: "null" });
-    if (branches.length === 0) return withFacts(rest, []);
-    const { type: _type, ...beside } = rest;
+    if (branches.length === 0) return types.length === 0 ? rest : { ...rest, type: "string" };
     if (branches.length === 1) return withFacts({ ...rest, ...branches[0]! }, widened);
-    if (!hasNull && widened.length === 0) return { ...rest, enum: real };
+    if (!hasNull && widened.length === 0) return { ...rest, ...(types.length === 0 ? {} : { type: typeKeyword(branches.map((branch) => branch["type"] as string)) }), enum: real };
     const words: Node = {};
-    for (const key of ["title", "description"]) if (key in beside) words[key] = beside[key]!;
+    for (const key of ["title", "description"]) if (key in rest) words[key] = rest[key]!;
     return withFacts({ ...words, anyOf: branches }, widened);
   }
 }
+
+/** What may stand beside an enum; the rest says nothing about listed values. */
+const ENUM_SIBLINGS = ["title", "description", "format", "minimum", "maximum", "anyOf"];
 
 /** Lost keywords that need no words. */
 const SILENT: ReadonlySet<string> = new Set(["examples", "example", "deprecated", "readOnly", "writeOnly", "contentEncoding", "contentMediaType"]);

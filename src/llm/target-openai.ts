@@ -2,14 +2,14 @@ import { isObject, type Json } from "../base/json.ts";
 import type { PreparedSchema } from "./prepare.ts";
 import { isPortablePattern } from "./safe-pattern.ts";
 import { withDefinitions } from "./schema-inline.ts";
-import { Notes, inKeywordOrder, mapSubschemas, omit, pointTo, typesOf, type Node } from "./schema-node.ts";
-import { isFreeForm, tupleAsList, withoutFalse } from "./schema-shape.ts";
+import { Notes, inKeywordOrder, omit, pointTo, typesOf, type Node } from "./schema-node.ts";
+import { isFreeForm, rewriteSubschemas, tupleAsList, withoutFalse } from "./schema-shape.ts";
 
 /** The schema for OpenAI without strict mode: `properties` on every object, `items` on every array, lists for tuples, portable patterns only. */
 export function openaiSchema(prepared: PreparedSchema, notes: Notes): Node {
   const walk = (schema: Json, pointer: string): Json => {
     if (!isObject(schema)) return schema;
-    let node = mapSubschemas(withoutFalse(schema as Node, pointer, notes), pointer, walk);
+    let node = rewriteSubschemas(withoutFalse(schema as Node, pointer, notes), pointer, notes, walk);
     const types = typesOf(node);
     if (Array.isArray(node["prefixItems"])) node = tupleAsList(node, pointer, notes);
     if (types.includes("array")) node = withItems(node);

@@ -60,7 +60,7 @@ describe.each(TARGETS)("%s", (target) => {
       fc.property(inputSchemas, fc.integer(), (inputSchema, seed) => {
         const made = exportOne(target, inputSchema);
         if (!made?.schema) return;
-        if (made.report.relaxations.some((relaxation) => relaxation.effect === "narrowed")) return;
+        const narrowed = made.report.relaxations.some((relaxation) => relaxation.effect === "narrowed");
         const exported = compileSchema(made.strict === true || target === "gemini-legacy" ? withAbsent(made.schema) : made.schema);
         if (!exported.ok) throw new Error(exported.reason);
         const back = argumentKeyMap(inputSchema);
@@ -73,14 +73,16 @@ describe.each(TARGETS)("%s", (target) => {
           if (!read.ok || read.coercions.length > 0) continue;
           checked += 1;
           const given = asExported(args as Json, made.schema, made.schema, (name) => renamed.get(name) ?? name) as JsonObject;
-          expect({ issues: exported.schema.validate(given), given, schema: made.schema }).toMatchObject({ issues: [] });
+          const issues = exported.schema.validate(given);
+          if (issues.length > 0 && narrowed) continue;
+          expect({ issues, given, schema: made.schema }).toMatchObject({ issues: [] });
           const returned = readArguments(given, { inputSchema, keyMap: back });
           expect(returned).toMatchObject({ ok: true });
         }
       }),
       RUNS,
     );
-    expect(checked).toBeGreaterThan(5);
+    expect(checked).toBeGreaterThan(20);
   });
 
   test("keeps the provider's rules for every schema", () => {
