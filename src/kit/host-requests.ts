@@ -1,11 +1,92 @@
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import type { Approvals } from "../calls/approvals.ts";
+import type { Limits } from "../calls/limits.ts";
 import type { JsonObject } from "../base/json.ts";
+import { parseRate } from "../base/durations.ts";
+import { decide } from "../policy/decide.ts";
+import type { Decision, Subject } from "../policy/types.ts";
 import type { AppPlan } from "../plan/types.ts";
 import type { ServerRequest } from "../runtime/ports.ts";
+import type { Snapshot } from "../runtime/snapshot.ts";
+import { pinOf } from "../tools/pins.ts";
+import { answerOf, refuseSecrets } from "./elicitation.ts";
+import { sampleFrom } from "./sampling-endpoint.ts";
 
-/** Answers a server's request that no running call answers: the granted roots. Everything else is refused; the grants of the app say what may arrive at all. */
-export async function hostRequests(app: AppPlan, request: ServerRequest): Promise<JsonObject> {
-  if (request.method === "roots/list") return { roots: (app.grants.roots ?? []).map((folder) => ({ uri: pathToFileURL(folder).href, name: path.basename(folder) })) };
-  throw new Error(`${request.method} needs the calling client to answer it, and no call of ${app.package} that could is running`);
+/** What answering a server's requests works with. */
+export interface HostRequestDeps {
+  readonly snapshot: () => Snapshot;
+  readonly approvals: Approvals;
+  readonly limits: Limits;
+}
+
+/** Answers server-to-client requests that no running call answers. What may arrive at all stands in the app's grants. */
+export type HostRequests = (app: AppPlan, request: ServerRequest) => Promise<JsonObject>;
+
+/** Makes the answerer: roots as granted, model answers from a configured endpoint, questions through the approvals queue. Throws to refuse. */
+export function createHostRequests(deps: HostRequestDeps): HostRequests {
+  return async (app, request) => {
+    const { grants } = app;
+    if (request.method === "roots/list") return { roots: (grants.roots ?? []).map((folder) => ({ uri: pathToFileURL(folder).href, name: path.basename(folder) })) };
+    if (request.method === "sampling/createMessage" && grants.sampling?.endpoint !== undefined) {
+      const decision = await leaveFor(deps, app, request);
+      const limit = deps.limits.acquire(decision.limits);
+      if (!limit.ok) throw new Error(limit.reason);
+      try {
+        return await sampleFrom({ ...grants.sampling, endpoint: grants.sampling.endpoint }, request);
+      } finally {
+        limit.release();
+      }
+    }
+    if (request.method === "elicitation/create" && grants.elicitation?.approvals === true) {
+      refuseSecrets(request.params);
+      return answerOf(await askQueue(deps, app, request, "the app asks a question; answer it with --reason and the JSON of your answer"), request.params);
+    }
+    throw new Error(`${request.method} needs the calling client to answer it, and no call of ${app.package} that could is running (isolation: session gives each client a connection of its own)`);
+  };
+}
+
+/** The policy's leave for a model answer, as for a tool call of the app itself; the grant's own rate counts among its limits, and one runs at a time. */
+async function leaveFor(deps: HostRequestDeps, app: AppPlan, request: ServerRequest): Promise<Decision> {
+  const { policy } = deps.snapshot().plan;
+  const decision = decide(policy, subjectOf(app, request.method), { client: clientOf(app), args: request.params }, false);
+  if (decision.action === "deny") throw new Error(`denied: ${decision.reason}`);
+  if (decision.action === "ask") {
+    const approval = await askQueue(deps, app, request, decision.reason);
+    if (approval.state !== "approved") throw new Error(`a person must approve model answers for ${app.package}: approval ${approval.id} is ${approval.state}`);
+    await deps.approvals.consume(approval.id, bindingOf(app, request));
+  }
+  return { ...decision, limits: [...decision.limits, { rule: `sampling of ${app.package}`, rate: rateOf(app), concurrent: 1 }] };
+}
+
+async function askQueue(deps: HostRequestDeps, app: AppPlan, request: ServerRequest, reason: string): ReturnType<Approvals["waitFor"]> {
+  const { policy } = deps.snapshot().plan;
+  const subject = subjectOf(app, request.method);
+  const approval = await deps.approvals.request({
+    ...bindingOf(app, request),
+    full: `${app.package}: ${request.method}`,
+    risk: decide(policy, subject, { client: clientOf(app), args: request.params }, false).risk,
+    reason,
+    rule: null,
+    expiresMs: policy.approvals.expiresMs,
+    fourEyes: false,
+  });
+  return deps.approvals.waitFor(approval.id, Math.min(policy.approvals.expiresMs, app.maxTotalTimeoutMs), request.signal);
+}
+
+function bindingOf(app: AppPlan, request: ServerRequest) {
+  return { app: app.package, tool: request.method, pin: pinOf({ method: request.method }), args: request.params, client: clientOf(app), session: "server-request" };
+}
+
+function subjectOf(app: AppPlan, method: string): Subject {
+  return { kind: "tool", app: app.package, name: method, trust: app.trust, manifestRisk: null, readOnlyHint: false, destructiveHint: false };
+}
+
+/** The name under which policies see an app that asks for something itself. */
+function clientOf(app: AppPlan): string {
+  return `app:${app.package}`;
+}
+
+function rateOf(app: AppPlan) {
+  return parseRate(app.grants.sampling?.rate) ?? { count: 10, perMs: 60_000 };
 }

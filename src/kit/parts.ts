@@ -16,7 +16,7 @@ import type { Connector, Logger } from "../runtime/ports.ts";
 import { Runtime } from "../runtime/runtime.ts";
 import type { Emitter } from "./emitter.ts";
 import { createFaultSignals } from "./fault-signals.ts";
-import { hostRequests } from "./host-requests.ts";
+import { createHostRequests } from "./host-requests.ts";
 import { openInboxes, type Inboxes } from "./inboxes.ts";
 import { createLintContext } from "./lint-context.ts";
 import { createPinBoard, type PinBoard } from "./pin-board.ts";
@@ -136,6 +136,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     clock,
   });
   const resources = createResourceWatch({ ingest, plan: current, onUpdate: (app, uri) => events.emit("resource", app, uri), log });
+  const hostRequests = createHostRequests({ snapshot: () => runtime.snapshot, approvals: stores.approvals, limits: stores.limits });
   const runtime: Runtime = new Runtime(plan, {
     connector,
     clock,

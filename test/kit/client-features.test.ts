@@ -1,0 +1,90 @@
+import { createServer, type Server } from "node:http";
+import { afterEach, describe, expect, it } from "vitest";
+import { scriptedApp, startKit, topologyText, until, type TestKit } from "../support/kit.ts";
+
+const POLICY = JSON.stringify({ rules: [{ id: "low", tools: ["echo", "journal"], risk: "low" }], approvals: { wait: "10ms" } });
+const ask = (method: string, params: object): object => ({ on: { "tools/call echo": [{ request: { id: "q", method, params } }, { delay: 700 }, { result: { content: [] } }] } });
+
+describe("client features, granted per app", () => {
+  let t: TestKit;
+  let server: Server | undefined;
+  afterEach(async () => {
+    await t.stop();
+    server?.close();
+  });
+  const start = async (script: object, settings: object): Promise<void> => {
+    t = await startKit({ "topology/topology.yaml": topologyText({ "org.test.a": scriptedApp(script, settings as Record<string, unknown>) }, { policies: ["policies/*.yaml"] }), "topology/policies/p.yaml": POLICY });
+  };
+  /** What the server received as the answer to its request, with the capabilities it was shown. */
+  const answers = async (options = {}): Promise<{ answer: Record<string, unknown> | undefined; capabilities: unknown }> => {
+    await t.kit.callTool("org.test.a.echo", {}, options);
+    const journal = await t.kit.callTool("org.test.a.journal", {}, options);
+    const messages = JSON.parse((journal.result!["content"] as { text: string }[])[0]!.text) as Record<string, unknown>[];
+    return { answer: messages.find((m) => m["id"] === "q"), capabilities: (messages.find((m) => m["method"] === "initialize")!["params"] as Record<string, unknown>)["capabilities"] };
+  };
+
+  it("gives nothing by default", async () => {
+    await start(ask("roots/list", {}), {});
+    const { answer, capabilities } = await answers();
+    expect(capabilities).toEqual({});
+    expect(answer).toMatchObject({ error: { code: -32601 } });
+  });
+
+  it("shows the granted roots and only those", async () => {
+    await start(ask("roots/list", {}), { grants: { roots: ["../data/search"] } });
+    const { answer } = await answers();
+    expect(answer).toMatchObject({ result: { roots: [{ uri: expect.stringMatching(/^file:\/\/\/.*\/data\/search$/), name: "search" }] } });
+  });
+
+  it("answers sampling from the configured endpoint, with its limits, and without tools", async () => {
+    const seen: Record<string, unknown>[] = [];
+    server = createServer((request, response) => {
+      let body = "";
+      request.on("data", (chunk) => (body += String(chunk)));
+      request.on("end", () => {
+        seen.push({ path: request.url, auth: request.headers.authorization, ...(JSON.parse(body) as object) });
+        response.setHeader("content-type", "application/json").end(JSON.stringify({ model: "m-1", choices: [{ message: { role: "assistant", content: "forty-two" }, finish_reason: "stop" }] }));
+      });
+    });
+    await new Promise<void>((resolve) => server!.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as { port: number };
+    await start(ask("sampling/createMessage", { messages: [{ role: "user", content: { type: "text", text: "6 x 7?" } }], systemPrompt: "Be brief.", maxTokens: 5_000 }), {
+      grants: { sampling: { endpoint: `http://127.0.0.1:${port}/v1`, api_key: "k-123456", model: "m", max_tokens: 50, rate: "1/min" } },
+    });
+    const { answer, capabilities } = await answers();
+    expect(capabilities).toEqual({ sampling: {} });
+    expect(answer).toMatchObject({ result: { role: "assistant", content: { type: "text", text: "forty-two" }, model: "m-1", stopReason: "endTurn" } });
+    expect(seen).toEqual([{ path: "/v1/chat/completions", auth: "Bearer k-123456", model: "m", max_tokens: 50, messages: [{ role: "system", content: "Be brief." }, { role: "user", content: [{ type: "text", text: "6 x 7?" }] }] }]);
+    await t.kit.callTool("org.test.a.echo", {});
+    expect(seen).toHaveLength(1);
+  });
+
+  it("asks a person from the queue for an elicitation, and passes accept, decline and cancel on", async () => {
+    const form = { message: "Which city?", requestedSchema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] } };
+    await start(ask("elicitation/create", form), { grants: { elicitation: { approvals: true } } });
+    const calling = answers();
+    await until(() => t.kit.listApprovals().length === 1);
+    const [row] = t.kit.listApprovals();
+    expect(row).toMatchObject({ tool: "org.test.a: elicitation/create", arguments: form });
+    await t.kit.decideApproval(row!.id, "approve", "me", '{"city":"上海"}');
+    expect((await calling).answer).toMatchObject({ result: { action: "accept", content: { city: "上海" } } });
+  });
+
+  it("refuses a form that asks for a password", async () => {
+    await start(ask("elicitation/create", { message: "Log in", requestedSchema: { type: "object", properties: { password: { type: "string" } } } }), { grants: { elicitation: { approvals: true } } });
+    const { answer } = await answers();
+    expect(answer).toMatchObject({ error: { message: expect.stringContaining("password") } });
+    expect(t.kit.listApprovals()).toEqual([]);
+  });
+
+  it("forwards to the calling client on a connection of its own, and never to another", async () => {
+    await start(ask("elicitation/create", { message: "Which?", requestedSchema: { type: "object", properties: {} } }), { isolation: "session", grants: { elicitation: { forward: true } } });
+    const asked: string[] = [];
+    const client = (name: string) => ({ client: name, session: name, clientCapabilities: { elicitation: {} }, onServerRequest: async () => (asked.push(name), { action: "accept", content: { from: name } }) });
+    const [a, b] = await Promise.all([answers(client("a")), answers(client("b"))]);
+    expect(a.answer).toMatchObject({ result: { content: { from: "a" } } });
+    expect(b.answer).toMatchObject({ result: { content: { from: "b" } } });
+    expect(asked.sort()).toEqual(["a", "b"]);
+    expect(a.capabilities).toEqual({ elicitation: {} });
+  });
+});
