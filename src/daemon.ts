@@ -6,6 +6,7 @@ import { claimRunFile } from "./control/run-file.ts";
 import { openDoor, type Door } from "./door.ts";
 import type { Kit, Logger } from "./kit-api.ts";
 import { createKit } from "./kit.ts";
+import { namingCollisions } from "./mcp/gateway-names.ts";
 import { exportsWritten, settled } from "./settled.ts";
 import { loadWorkspace, type RunnableWorkspace } from "./workspace.ts";
 
@@ -72,6 +73,8 @@ const READY_WAIT = 4000;
 /** All stops together, in milliseconds; what lives then is killed. */
 const STOP_DEADLINE = 9000;
 const STOP_NOTES_EVERY = 1000;
+/** After the kill signals of a second Ctrl-C, in milliseconds; nothing that comes later matters any more. */
+const FORCED_WAIT = 200;
 
 /**
  * Claims the workspace, starts its apps and opens its door. Throws a HostRunningError when another process has the workspace, and an Error
@@ -110,6 +113,7 @@ export async function runHost(options: HostOptions): Promise<number> {
   const { stopped, ended } = life!;
   try {
     await settled(host.kit, { signal: stopped, ...(options.once ? {} : { limitMs: READY_WAIT }) });
+    refuseCollisions(host.kit, options);
     await exportsWritten(host.kit);
     if (!stopped.aborted) options.onReady(host.kit);
     if (!options.once) await ended;
@@ -117,6 +121,21 @@ export async function runHost(options: HostOptions): Promise<number> {
   } finally {
     await host.stop();
   }
+}
+
+/** Thrown when the apps are up, and what they show together cannot be served as the topology asks. The message says how to mend it. */
+export class CollisionError extends Error {
+  override readonly name = "CollisionError";
+}
+
+/** Under `gateway.naming: none` two tools of one name are a start-up error; later ones are left out and logged. */
+function refuseCollisions(kit: Kit, { workspace, log }: StartOptions): void {
+  const naming = workspace.plan.gateway?.naming ?? "short";
+  const clashes = namingCollisions(kit.catalog(), naming);
+  if (clashes.length > 0) throw new CollisionError(clashes.join("\n"));
+  kit.on("catalog", (catalog) => {
+    for (const clash of namingCollisions(catalog, naming)) log.error({}, `${clash}; neither is served`);
+  });
 }
 
 interface Life {
@@ -134,7 +153,7 @@ function watchProcess(kit: Kit, { log, terminal }: HostOptions): Life {
     const closed = kit.close({ force: true }).catch(() => {});
     const leave = (): never => process.exit(code);
     void closed.then(leave);
-    setTimeout(leave, 500);
+    setTimeout(leave, FORCED_WAIT);
   };
   const stop = (signal: "SIGINT" | "SIGTERM"): void => {
     if (abort.signal.aborted) force(signal === "SIGINT" ? 130 : 143);
@@ -164,7 +183,10 @@ function watchProcess(kit: Kit, { log, terminal }: HostOptions): Life {
 async function stopAll(kit: Kit, door: Door | null, { onStopping, log }: StartOptions): Promise<void> {
   const tell = (): void => {
     if (door === null) return;
-    const waiting = kit.status().apps.filter((app) => app.state === "stopping").map((app) => app.package);
+    const waiting = kit
+      .status()
+      .apps.filter((app) => app.state === "stopping")
+      .map((app) => app.package);
     if (waiting.length > 0) onStopping?.(waiting);
   };
   const notes = setInterval(tell, STOP_NOTES_EVERY);

@@ -10,7 +10,11 @@ const EXPORTS_STILL = 200;
 
 /** Resolves once the export files have followed the catalogue, which they do with a short delay; gives up after two seconds. */
 export async function exportsWritten(kit: Kit): Promise<void> {
-  const counts = (): string => kit.status().exports.map((entry) => entry.tools).join();
+  const counts = (): string =>
+    kit
+      .status()
+      .exports.map((entry) => entry.tools)
+      .join();
   const start = performance.now();
   let last = counts();
   for (let since = start; performance.now() - start < EXPORTS_WAIT && performance.now() - since < EXPORTS_STILL; await sleep(25)) {

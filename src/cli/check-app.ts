@@ -34,11 +34,20 @@ const CALL_LIMITS = { timeoutMs: 10_000, maxTotalMs: 10_000 };
  */
 export async function checkApp(app: AppPlan, plan: Plan, env: NodeJS.ProcessEnv, version: string, log: Logger, signal: AbortSignal): Promise<AppFinding[]> {
   const findings: AppFinding[] = [];
-  const find = (severity: AppFinding["severity"], rule: AppFinding["rule"], message: string, tool: string | null = null): void => void findings.push({ app: app.package, severity, rule, tool, message, details: [] });
+  const find = (severity: AppFinding["severity"], rule: AppFinding["rule"], message: string, tool: string | null = null): void =>
+    void findings.push({ app: app.package, severity, rule, tool, message, details: [] });
   // A folder of its own: the records of a running host's children are not touched.
   const dataDir = await mkdtemp(path.join(os.tmpdir(), "aurora-mcp-check-"));
   const { toolsPerApp, listPages } = plan.limits;
-  const connector = createConnector({ dataDir, clientName: "aurora-mcp-check", clientVersion: version, listLimits: () => ({ toolsPerApp, listPages }), hostEnv: env, log, mask: (text) => text });
+  const connector = createConnector({
+    dataDir,
+    clientName: "aurora-mcp-check",
+    clientVersion: version,
+    listLimits: () => ({ toolsPerApp, listPages }),
+    hostEnv: env,
+    log,
+    mask: (text) => text,
+  });
   let connection: Connection | null = null;
   try {
     const hooks = {
@@ -55,7 +64,14 @@ export async function checkApp(app: AppPlan, plan: Plan, env: NodeJS.ProcessEnv,
   } catch (error) {
     // One fault, one finding: what was noted on the way is part of it.
     const notes = findings.splice(0).map((finding) => finding.message);
-    findings.push({ app: app.package, severity: "error", rule: "start", tool: null, message: messageOf(error), details: [...notes, ...(error instanceof StartError ? error.stderrTail : [])] });
+    findings.push({
+      app: app.package,
+      severity: "error",
+      rule: "start",
+      tool: null,
+      message: messageOf(error),
+      details: [...notes, ...(error instanceof StartError ? error.stderrTail : [])],
+    });
   } finally {
     await connection?.close();
     connector.killAll();

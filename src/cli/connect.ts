@@ -22,7 +22,8 @@ export async function runningHost(workspace: Workspace): Promise<RunningHost | n
   for (const end = performance.now() + DOOR_WAIT; ; await sleep(DOOR_POLL)) {
     const running = await findRunningHost(workspace.dataDir);
     if (running === null || running.url !== null) return running;
-    if (performance.now() > end) throw new CliError(`process ${running.pid} has held ${running.topology} for a minute without opening its door; wait for it, or end it`, EXIT.noHost);
+    if (performance.now() > end)
+      throw new CliError(`process ${running.pid} has held ${running.topology} for a minute without opening its door; wait for it, or end it`, EXIT.noHost);
   }
 }
 

@@ -59,8 +59,10 @@ export function createContext(): ProcessContext {
   };
   const signals = Object.keys(CODES) as NodeJS.Signals[];
   for (const signal of signals) process.on(signal, onSignal);
-  // A reader that went away (`| head`) is no fault; the command just has nobody to tell any more.
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+  // A reader that went away (`| head`) is no fault; the command just has nobody to tell any more, and ends. A host goes on.
+  let released = false;
+  process.stdout.on("error", () => released || abort.abort(new Error("nobody reads the output")));
+  process.stderr.on("error", () => {});
   return {
     env: process.env,
     cwd: process.cwd(),
@@ -80,6 +82,7 @@ export function createContext(): ProcessContext {
       return received;
     },
     release: () => {
+      released = true;
       for (const signal of signals) process.off(signal, onSignal);
     },
   };

@@ -53,7 +53,8 @@ export function localHost(kit: Kit): Host {
     },
     explain: async (tool, options) => kit.explain(tool, options),
     resources: async () => ({ resources: kit.listResources(), templates: kit.listTemplates() }),
-    readResource: async (uri, { app, ...input } = {}) => resultOf(await kit.readResource(uri, { ...callOptions(input), ...(app === undefined ? {} : { app }) })),
+    readResource: async (uri, { app, ...input } = {}) =>
+      resultOf(await kit.readResource(uri, { ...callOptions(input), ...(app === undefined ? {} : { app }) })),
     prompts: async () => kit.listPrompts(),
     getPrompt: async (name, args, input = {}) => resultOf(await kit.getPrompt(name, args, callOptions(input))),
     approvals: async (all = false) => kit.listApprovals({ all }),
@@ -65,7 +66,11 @@ export function localHost(kit: Kit): Host {
     plan: () => kit.plan(),
     lockDiff: async () => kit.lockDiff(),
     lockAccept: (selection) => kit.lockAccept(selection),
-    events: (onEvent, { signal }) => until(signal, kit.on("envelope", (envelope) => onEvent({ event: "envelope", data: envelope as unknown as JsonObject }))),
+    events: (onEvent, { signal }) =>
+      until(
+        signal,
+        kit.on("envelope", (envelope) => onEvent({ event: "envelope", data: envelope as unknown as JsonObject })),
+      ),
   };
 }
 

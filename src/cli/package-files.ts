@@ -26,5 +26,8 @@ export async function copyExample(name: string, target: string, change: (text: s
 
 function withSchema(text: string, file: string): string {
   const schemas = path.relative(path.dirname(file), path.join(PACKAGE_ROOT, "schemas")).replaceAll(path.sep, "/");
-  return text.replace(/^(# yaml-language-server: \$schema=)\S*\/([a-z-]+\.schema\.json)/, (_all, head: string, schema: string) => `${head}${schemas}/${schema}`);
+  return text.replace(
+    /^(# yaml-language-server: \$schema=)\S*\/([a-z-]+\.schema\.json)/,
+    (_all, head: string, schema: string) => `${head}${schemas}/${schema}`,
+  );
 }

@@ -6,12 +6,36 @@ import type { Style } from "./style.ts";
 
 /** The `--json` form of a plan made without a host (contracts 10). */
 export function planReport(changes: ChangeSet): JsonObject {
-  const lists = { start: changes.start, stop: changes.stop, restart: changes.restart, reconnect: changes.reconnect, relist: changes.relist, live: changes.live, parked: changes.parked, unchanged: changes.unchanged };
+  const lists = {
+    start: changes.start,
+    stop: changes.stop,
+    restart: changes.restart,
+    reconnect: changes.reconnect,
+    relist: changes.relist,
+    live: changes.live,
+    parked: changes.parked,
+    unchanged: changes.unchanged,
+  };
   const apps = Object.fromEntries(Object.entries(lists).map(([key, list]): [string, Json] => [key, [...list]]));
-  return { changes: !changes.empty, apps, tools: { added: [], removed: [], changed: [] }, policy: changes.policy, signals: changes.signals, exports: changes.exports, settings: changes.settings, host: [...changes.host], pins: [] };
+  return {
+    changes: !changes.empty,
+    apps,
+    tools: { added: [], removed: [], changed: [] },
+    policy: changes.policy,
+    signals: changes.signals,
+    exports: changes.exports,
+    settings: changes.settings,
+    host: [...changes.host],
+    pins: [],
+  };
 }
 
-const APP_LINES: readonly [key: "start" | "stop" | "restart" | "reconnect" | "relist" | "live" | "parked", mark: string, look: Parameters<Style>[0], words: string][] = [
+const APP_LINES: readonly [
+  key: "start" | "stop" | "restart" | "reconnect" | "relist" | "live" | "parked",
+  mark: string,
+  look: Parameters<Style>[0],
+  words: string,
+][] = [
   ["start", "+", "green", "starts"],
   ["stop", "-", "red", "stops"],
   ["restart", "~", "yellow", "restarts beside the running one, then takes over"],
@@ -33,7 +57,11 @@ export function printPlan({ changes, report }: { readonly changes: ChangeSet; re
   if (changes.empty) return "no changes";
   const lines = appLines(changes, style);
   const tools = own(report, "tools");
-  for (const [key, mark, look] of [["added", "+", "green"], ["removed", "-", "red"], ["changed", "~", "yellow"]] as const) {
+  for (const [key, mark, look] of [
+    ["added", "+", "green"],
+    ["removed", "-", "red"],
+    ["changed", "~", "yellow"],
+  ] as const) {
     const list = own(tools, key);
     if (Array.isArray(list)) for (const tool of list) lines.push(`${style(look, mark)} tool ${escapeInvisible(describe(tool))}`);
   }
@@ -63,5 +91,9 @@ export function printReload(result: ReloadResult, style: Style): string {
   const looks = { applied: "green", unchanged: "dim", rejected: "red", partial: "yellow", pending: "yellow" } as const;
   const head = `${style(looks[result.result], result.result)}  revision ${result.revision}`;
   const hint = result.result === "pending" ? "\nthe change waits: aurora-mcp plan shows it, aurora-mcp apply lets it through" : "";
-  return [head + hint, ...(result.text === "" ? [] : [result.text.trimEnd()]), ...(result.changes.empty ? [] : [printPlan({ changes: result.changes, report: {} }, style)])].join("\n");
+  return [
+    head + hint,
+    ...(result.text === "" ? [] : [result.text.trimEnd()]),
+    ...(result.changes.empty ? [] : [printPlan({ changes: result.changes, report: {} }, style)]),
+  ].join("\n");
 }

@@ -17,7 +17,14 @@ const LOOKS: Readonly<Record<AppStatus["state"], Parameters<Style>[0]>> = {
 
 /** The apps as a table: state, tools, process, and the reason where one is not well. */
 export function printApps(apps: readonly AppStatus[], style: Style): string {
-  const rows = apps.map((app) => [app.package, app.state, String(app.tools), app.transport === "http" ? "http" : (app.pid?.toString() ?? "-"), String(app.restarts), truncate(app.reason ?? "", 100)]);
+  const rows = apps.map((app) => [
+    app.package,
+    app.state,
+    String(app.tools),
+    app.transport === "http" ? "http" : (app.pid?.toString() ?? "-"),
+    String(app.restarts),
+    truncate(app.reason ?? "", 100),
+  ]);
   return table(["APP", "STATE", "TOOLS", "PID", "RESTARTS", "REASON"], rows, style, (row, column) => (column === 1 ? LOOKS[apps[row]!.state] : null));
 }
 
@@ -34,7 +41,8 @@ export function printStatus(status: KitStatus, style: Style): string {
   line("policy", status.policy.loaded ? `${status.policy.rules} rules` : style("red", "not loaded: nothing can be called"));
   if (status.approvals.pending > 0) line("approvals", style("yellow", `${status.approvals.pending} waiting: aurora-mcp approvals list`));
   for (const change of status.config.host_changes) line("restart", style("yellow", `${change} changed and waits for a restart of the host`));
-  for (const error of status.config.errors) lines.push(`  ${escapeInvisible(`${error.file ?? ""}:${error.line ?? ""}: ${error.severity}[${error.code}]: ${error.message}`)}`);
+  for (const error of status.config.errors)
+    lines.push(`  ${escapeInvisible(`${error.file ?? ""}:${error.line ?? ""}: ${error.severity}[${error.code}]: ${error.message}`)}`);
   for (const app of status.apps) for (const text of notesOf(app)) lines.push(`  ${app.package}: ${escapeInvisible(text)}`);
   return lines.join("\n");
 }

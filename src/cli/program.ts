@@ -61,13 +61,23 @@ export function createProgram(version: string, run: Run): Command {
     const command = dress(parent.command(usage)).description([spec.summary, spec.details].filter(Boolean).join("\n\n")).summary(spec.summary);
     spec.options?.(command);
     command.addHelpText("after", `\nExamples:\n${spec.examples.map((line) => `  $ ${line}`).join("\n")}`);
-    command.action(() => run(spec, command.optsWithGlobals<GlobalOptions>(), command.processedArgs.flat().filter((arg): arg is string => typeof arg === "string")));
+    command.action(() =>
+      run(
+        spec,
+        command.optsWithGlobals<GlobalOptions>(),
+        command.processedArgs.flat().filter((arg): arg is string => typeof arg === "string"),
+      ),
+    );
   }
   return program;
 }
 
 function dress(command: Command): Command {
-  return command.exitOverride().showHelpAfterError("(add --help for more)").configureHelp({ showGlobalOptions: true }).helpOption("-h, --help", "show this help");
+  return command
+    .exitOverride()
+    .showHelpAfterError("(add --help for more)")
+    .configureHelp({ showGlobalOptions: true })
+    .helpOption("-h, --help", "show this help");
 }
 
 async function runCommand(spec: AnyCommandSpec, options: GlobalOptions, args: readonly string[], context: ProcessContext): Promise<number> {

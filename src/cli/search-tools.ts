@@ -7,7 +7,10 @@ import type { ToolRow } from "../kit-api.ts";
 export function searchTools(rows: readonly ToolRow[], query: string): ToolRow[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const scored = rows.map((row) => ({ row, score: words.length === 0 ? 0 : scoreOf(row, words) }));
-  return scored.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score).map(({ row }) => row);
+  return scored
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score)
+    .map(({ row }) => row);
 }
 
 function scoreOf(row: ToolRow, words: readonly string[]): number {

@@ -39,11 +39,20 @@ export function tryPolicy(plan: Plan, file: string, text: string): Trial[] {
 
 /** Runs a file of signal fixtures (contracts 7) against the mappings of a plan; writes no event. Throws a {@link FixtureError} for a bad file. */
 export function trySignals(plan: Plan, file: string, text: string): Trial[] {
-  return runSignalFixtures(plan.signals, readYaml(file, text)).map(({ name, ok, problems, envelopes }) => ({ name, ok, problems, got: { envelopes: envelopes as unknown as JsonObject[] } }));
+  return runSignalFixtures(plan.signals, readYaml(file, text)).map(({ name, ok, problems, envelopes }) => ({
+    name,
+    ok,
+    problems,
+    got: { envelopes: envelopes as unknown as JsonObject[] },
+  }));
 }
 
 /** The tools of a host with what policy looks at. `definitions` are the exported ones, by short name; the hints of others are not known. */
-export function policySubjects(plan: Plan, rows: readonly ToolRow[], definitions: readonly JsonObject[]): (Subject & { readonly description: string | null })[] {
+export function policySubjects(
+  plan: Plan,
+  rows: readonly ToolRow[],
+  definitions: readonly JsonObject[],
+): (Subject & { readonly description: string | null })[] {
   const byName = new Map(definitions.map((definition) => [own(definition, "name"), definition]));
   return rows.flatMap((row) => {
     const app = plan.apps.get(row.app);
@@ -66,7 +75,9 @@ export function policySubjects(plan: Plan, rows: readonly ToolRow[], definitions
 
 /** A draft policy for the given tools, to be read by a person. */
 export function draftPolicy(subjects: ReturnType<typeof policySubjects>): string {
-  return suggestPolicy(subjects.map((s) => ({ app: s.app, tool: s.name, trust: s.trust, description: s.description, readOnly: s.readOnlyHint, destructive: s.destructiveHint })));
+  return suggestPolicy(
+    subjects.map((s) => ({ app: s.app, tool: s.name, trust: s.trust, description: s.description, readOnly: s.readOnlyHint, destructive: s.destructiveHint })),
+  );
 }
 
 /** Which paths lead from low-trust sources to high-risk tools: the report, and the same in lines. */
@@ -80,7 +91,15 @@ function subjectFinder(plan: Plan): (name: string) => Subject | string {
   const known = new Map<string, Subject[]>();
   const subject = (app: string, name: string): Subject => {
     const { trust, manifestRisks } = plan.apps.get(app)!;
-    return { kind: "tool", app, name, trust, manifestRisk: Object.hasOwn(manifestRisks, name) ? manifestRisks[name]! : null, readOnlyHint: false, destructiveHint: false };
+    return {
+      kind: "tool",
+      app,
+      name,
+      trust,
+      manifestRisk: Object.hasOwn(manifestRisks, name) ? manifestRisks[name]! : null,
+      readOnlyHint: false,
+      destructiveHint: false,
+    };
   };
   for (const app of plan.apps.values()) {
     for (const command of app.commands) {

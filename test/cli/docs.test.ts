@@ -6,7 +6,9 @@ import { commands } from "../../src/cli/commands.ts";
 import { builtCli, projectRoot, runCli, startCli, type RunningCli } from "../support/built-cli.ts";
 
 /** docs/cli.md in order: what to write, and what to run with the lines that must be seen. */
-type Step = { readonly kind: "file"; readonly name: string; readonly text: string } | { readonly kind: "run"; readonly line: string; readonly exit: number; readonly expected: readonly string[] };
+type Step =
+  | { readonly kind: "file"; readonly name: string; readonly text: string }
+  | { readonly kind: "run"; readonly line: string; readonly exit: number; readonly expected: readonly string[] };
 
 let page: string;
 let root: string;
@@ -43,7 +45,10 @@ const words = (line: string): string[] => [...line.matchAll(/'([^']*)'|(\S+)/g)]
 
 /** A line of the page as a pattern: `…` is anything, runs of spaces are one. */
 function pattern(line: string): RegExp {
-  const escaped = line.trim().split("…").map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll(/ +/g, " +"));
+  const escaped = line
+    .trim()
+    .split("…")
+    .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll(/ +/g, " +"));
   return new RegExp(escaped.join(".*"), "m");
 }
 

@@ -36,12 +36,20 @@ const apps = { "org.example.free": scriptedApp(script), "org.example.asked": scr
 
 beforeAll(async () => {
   main = await builtCli();
-  workspace = await makeWorkspace({ "topology/topology.yaml": topologyText(apps, { policies: ["policies/*.yaml"], exports: [{ format: "openai", file: "../tools.json" }], gateway: { listen: "127.0.0.1:0" } }), "topology/policies/p.yaml": policy });
+  workspace = await makeWorkspace({
+    "topology/topology.yaml": topologyText(apps, {
+      policies: ["policies/*.yaml"],
+      exports: [{ format: "openai", file: "../tools.json" }],
+      gateway: { listen: "127.0.0.1:0" },
+    }),
+    "topology/policies/p.yaml": policy,
+  });
   root = await realpath(workspace.root);
   host = await startCli(["up"], { cwd: root });
   host.child.stdin.end();
   await host.until(/^gateway /m, 60_000);
-  for (const end = Date.now() + 30_000; (await json("status")).value.apps.some((app: any) => app.state !== "ready"); await sleep(200)) if (Date.now() > end) throw new Error(host.stderr());
+  for (const end = Date.now() + 30_000; (await json("status")).value.apps.some((app: any) => app.state !== "ready"); await sleep(200))
+    if (Date.now() > end) throw new Error(host.stderr());
 }, 180_000);
 
 afterAll(async () => {
@@ -72,14 +80,28 @@ describe("call", { timeout: 90_000 }, () => {
     expect(await run("call", "org.example.free.quick")).toMatchObject({ code: 0, stdout: "done \\u{1b}[2J\n" });
     const { code, value } = await json("call", "org.example.free.quick", "--args", '{"text":"x"}');
     expect(code).toBe(0);
-    expect(value).toMatchObject({ outcome: "succeeded", ok: true, error: null, result: { content: answer.content }, call_id: expect.any(String), duration_ms: expect.any(Number) });
+    expect(value).toMatchObject({
+      outcome: "succeeded",
+      ok: true,
+      error: null,
+      result: { content: answer.content },
+      call_id: expect.any(String),
+      duration_ms: expect.any(Number),
+    });
   });
 
   it("takes arguments from a file and from stdin, and says what is wrong with them", async () => {
     await writeFile(path.join(root, "args.json"), '{"text": 7}');
-    expect((await json("call", "org.example.free.quick", "--args", "@args.json")).value).toMatchObject({ ok: false, error: { error_code: "INVALID_ARGUMENTS" } });
+    expect((await json("call", "org.example.free.quick", "--args", "@args.json")).value).toMatchObject({
+      ok: false,
+      error: { error_code: "INVALID_ARGUMENTS" },
+    });
     expect(await runCli(["call", "org.example.free.quick", "--args", "-"], { cwd: root, stdin: '{"text":"y"}' })).toMatchObject({ code: 0 });
-    expect(await run("call", "org.example.free.quick", "--args", "{text: y}")).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("not JSON") });
+    expect(await run("call", "org.example.free.quick", "--args", "{text: y}")).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining("not JSON"),
+    });
     expect(await run("call", "org.example.free.quick", "--args", "[1]")).toMatchObject({ code: 2, stderr: expect.stringContaining("must be a JSON object") });
     expect(await run("call", "org.example.free.quick", "--args", "@nothing.json")).toMatchObject({ code: 2, stderr: expect.stringContaining("nothing.json") });
   });
@@ -93,20 +115,25 @@ describe("call", { timeout: 90_000 }, () => {
   it("Ctrl-C cancels the call at the server", async () => {
     const call = await startCli(["call", "org.example.free.slow"], { cwd: root });
     const journal = async (): Promise<string> => JSON.stringify((await json("call", "org.example.free.journal")).value.result);
-    for (const end = Date.now() + 30_000; !(await journal()).includes("slow"); ) if (Date.now() > end) throw new Error("the call never came");
+    for (const end = Date.now() + 30_000; !(await journal()).includes("slow");) if (Date.now() > end) throw new Error("the call never came");
     call.child.kill("SIGINT");
     expect(await call.done).toMatchObject({ code: 130 });
-    for (const end = Date.now() + 10_000; !(await journal()).includes("notifications/cancelled"); ) if (Date.now() > end) throw new Error("no cancel came");
+    for (const end = Date.now() + 10_000; !(await journal()).includes("notifications/cancelled");) if (Date.now() > end) throw new Error("no cancel came");
   });
 
   it("without a terminal waits as any caller, and runs once with the approval", async () => {
     const asked = await json("call", "org.example.asked.quick", "--args", '{"text":"a"}');
     expect(asked).toMatchObject({ code: 1, value: { error: { error_code: "APPROVAL_REQUIRED" } } });
     const id = asked.value.error.details.approval_id as string;
-    expect((await json("approvals", "list")).value).toContainEqual(expect.objectContaining({ id, tool: expect.stringContaining("quick"), arguments: { text: "a" }, session: "cli", state: "pending" }));
+    expect((await json("approvals", "list")).value).toContainEqual(
+      expect.objectContaining({ id, tool: expect.stringContaining("quick"), arguments: { text: "a" }, session: "cli", state: "pending" }),
+    );
     expect(await run("approvals", "approve", id)).toMatchObject({ code: 0, stdout: expect.stringContaining("approved") });
     expect((await json("call", "org.example.asked.quick", "--args", '{"text":"other"}', "--approval", id)).value.ok).toBe(false);
-    expect(await json("call", "org.example.asked.quick", "--args", '{"text":"a"}', "--approval", id)).toMatchObject({ code: 0, value: { outcome: "succeeded" } });
+    expect(await json("call", "org.example.asked.quick", "--args", '{"text":"a"}', "--approval", id)).toMatchObject({
+      code: 0,
+      value: { outcome: "succeeded" },
+    });
     expect((await json("call", "org.example.asked.quick", "--args", '{"text":"a"}', "--approval", id)).value.ok).toBe(false);
     expect(await run("approvals", "deny", "nobody-has-this-id")).toMatchObject({ code: 1, stderr: expect.stringContaining("nobody-has-this-id") });
   });
@@ -133,7 +160,17 @@ describe("looking", { timeout: 60_000 }, () => {
   it("tools list, search and show", async () => {
     const { value } = await json("tools", "list");
     expect(value).toHaveLength(6);
-    expect(value[0]).toMatchObject({ name: expect.any(String), short_name: expect.any(String), app: expect.any(String), tool: expect.any(String), risk: expect.any(String), risk_source: expect.any(String), action: expect.any(String), state: "exposed", tokens: expect.any(Number) });
+    expect(value[0]).toMatchObject({
+      name: expect.any(String),
+      short_name: expect.any(String),
+      app: expect.any(String),
+      tool: expect.any(String),
+      risk: expect.any(String),
+      risk_source: expect.any(String),
+      action: expect.any(String),
+      state: "exposed",
+      tokens: expect.any(Number),
+    });
     expect(value[0]).toHaveProperty("reason");
     expect((await json("tools", "search", "quick")).value.map((row: any) => row.tool)).toEqual(["quick", "quick"]);
     expect(await run("tools", "search", "zebra")).toMatchObject({ code: 1, stdout: "no tools\n" });
@@ -149,8 +186,26 @@ describe("looking", { timeout: 60_000 }, () => {
 
   it("status has the keys that scripts rely on", async () => {
     const { value } = await json("status");
-    expect(value).toMatchObject({ revision: expect.any(Number), state: "running", gateway: { url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/) }, inbox: { dir: path.join(root, "data/kernel/inbox/pending"), written: expect.any(Number), pending: expect.any(Number), degraded: null }, exports: [{ format: "openai", file: path.join(root, "tools.json"), tools: 6 }], config: { state: "applied", errors: [] } });
-    expect(value.apps[0]).toMatchObject({ package: "org.example.asked", state: "ready", pid: expect.any(Number), transport: "stdio", protocol: expect.any(String), version: expect.any(String), tools: 3, restarts: 0, next_attempt: null, reason: null });
+    expect(value).toMatchObject({
+      revision: expect.any(Number),
+      state: "running",
+      gateway: { url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/) },
+      inbox: { dir: path.join(root, "data/kernel/inbox/pending"), written: expect.any(Number), pending: expect.any(Number), degraded: null },
+      exports: [{ format: "openai", file: path.join(root, "tools.json"), tools: 6 }],
+      config: { state: "applied", errors: [] },
+    });
+    expect(value.apps[0]).toMatchObject({
+      package: "org.example.asked",
+      state: "ready",
+      pid: expect.any(Number),
+      transport: "stdio",
+      protocol: expect.any(String),
+      version: expect.any(String),
+      tools: 3,
+      restarts: 0,
+      next_attempt: null,
+      reason: null,
+    });
   });
 
   it("export prints the bytes that the host writes, and --check tells a difference", async () => {
@@ -167,7 +222,7 @@ describe("looking", { timeout: 60_000 }, () => {
 
   it("events tail follows from now on, events from files need no host, and the audit log is whole", async () => {
     const tail = await startCli(["events", "tail", "--type", "tool.*", "--count", "1", "--json"], { cwd: root });
-    for (const end = Date.now() + 30_000; tail.stdout() === "" && Date.now() < end; ) await run("call", "org.example.free.quick");
+    for (const end = Date.now() + 30_000; tail.stdout() === "" && Date.now() < end;) await run("call", "org.example.free.quick");
     const { code, stdout } = await tail.done;
     expect(code).toBe(0);
     expect(stdout.trim().split("\n")).toHaveLength(1);
@@ -183,7 +238,9 @@ describe("looking", { timeout: 60_000 }, () => {
     expect(await run("lock", "--accept", "org.example.nobody", "--yes")).toMatchObject({ code: 1, stderr: expect.stringContaining("org.example.nobody") });
     expect(await run("lock", "--accept")).toMatchObject({ code: 2, stderr: expect.stringContaining("--yes") });
     expect(await run("lock", "--accept", "org.example.free/quick", "--yes")).toMatchObject({ code: 0 });
-    expect(JSON.parse(await readFile(path.join(root, "topology/tools.lock.json"), "utf8"))).toMatchObject({ apps: { "org.example.free": { tools: { quick: expect.stringMatching(/^sha256:/) } } } });
+    expect(JSON.parse(await readFile(path.join(root, "topology/tools.lock.json"), "utf8"))).toMatchObject({
+      apps: { "org.example.free": { tools: { quick: expect.stringMatching(/^sha256:/) } } },
+    });
     expect(await run("lock", "--check")).toMatchObject({ code: 1 });
     expect(await run("lock", "--accept", "--yes")).toMatchObject({ code: 0 });
     expect(await run("lock", "--check")).toMatchObject({ code: 0 });
@@ -192,7 +249,8 @@ describe("looking", { timeout: 60_000 }, () => {
 
   it("serve --stdio passes a client through to the running host", async () => {
     const serve = await startCli(["serve", "--stdio"], { cwd: root });
-    const ask = (id: number, method: string, params: object): void => void serve.child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+    const ask = (id: number, method: string, params: object): void =>
+      void serve.child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
     ask(1, "initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "0" } });
     await serve.until('"id":1');
     serve.child.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
@@ -201,7 +259,10 @@ describe("looking", { timeout: 60_000 }, () => {
     serve.child.stdin.end();
     const { code, stdout } = await serve.done;
     expect(code).toBe(0);
-    const lines = stdout.trim().split("\n").map((line) => JSON.parse(line));
+    const lines = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
     expect(lines.find((line) => line.id === 2).result.tools.map((t: any) => t.name)).toContain("org_example_free_quick");
   });
 });
@@ -238,14 +299,22 @@ describe("changing", { timeout: 60_000 }, () => {
     const added = await run("apps", "add", "org.example.new", "--trust", "medium", "--env", "A=b", "--", ...scripted.command, ...scripted.args);
     expect(added).toMatchObject({ code: 0, stdout: expect.stringContaining("org.example.new") });
     expect(await json("reload")).toMatchObject({ code: 0 });
-    for (const end = Date.now() + 20_000; (await json("status")).value.apps.find((app: any) => app.package === "org.example.new")?.state !== "ready"; await sleep(200)) if (Date.now() > end) throw new Error("it never came up");
+    for (
+      const end = Date.now() + 20_000;
+      (await json("status")).value.apps.find((app: any) => app.package === "org.example.new")?.state !== "ready";
+      await sleep(200)
+    )
+      if (Date.now() > end) throw new Error("it never came up");
     expect(await run("apps", "add", "org.example.new", "--", "node")).toMatchObject({ code: 1, stderr: expect.stringContaining("org.example.new") });
     expect(await run("apps", "add", "org.example.none")).toMatchObject({ code: 2, stderr: expect.stringContaining("--url") });
     expect(await run("apps", "add", "bad name", "--url", "http://127.0.0.1")).toMatchObject({ code: 2 });
   });
 
   it("import takes servers over, and literal tokens out", async () => {
-    await writeFile(path.join(root, "mcp.json"), JSON.stringify({ mcpServers: { github: { command: "npx", args: ["-y", "gh"], env: { GITHUB_TOKEN: "ghp_abcdefghijklmnopqrstuvwxyz0123" } } } }));
+    await writeFile(
+      path.join(root, "mcp.json"),
+      JSON.stringify({ mcpServers: { github: { command: "npx", args: ["-y", "gh"], env: { GITHUB_TOKEN: "ghp_abcdefghijklmnopqrstuvwxyz0123" } } } }),
+    );
     const { code, stdout, stderr } = await run("import", "mcp.json", "--prefix", "org.example", "--dry-run");
     expect(code).toBe(0);
     expect(stdout).toContain("org.example.github");

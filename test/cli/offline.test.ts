@@ -59,7 +59,8 @@ describe("a new workspace", () => {
     await promisify(execFile)(process.execPath, ["--test"], { cwd: path.join(root, "apps/aurora-app-shop-list") });
     expect(await json("apps", "check", "org.example.shop")).toEqual({ code: 0, value: [] });
     expect(await run("apps", "new", "shop-list")).toMatchObject({ code: 2, stderr: expect.stringContaining("choose another name") });
-    for (const bad of ["../evil", "Über", "a b", "-x"]) expect(await run("apps", "new", "--", bad)).toMatchObject({ code: 2, stderr: expect.stringContaining("cannot be the name") });
+    for (const bad of ["../evil", "Über", "a b", "-x"])
+      expect(await run("apps", "new", "--", bad)).toMatchObject({ code: 2, stderr: expect.stringContaining("cannot be the name") });
     await rm(path.join(root, "apps/aurora-app-shop-list"), { recursive: true });
   });
 });
@@ -69,10 +70,13 @@ describe("apps check", () => {
   const server = (): string => path.join(root, "apps/aurora-app-hello/mcp-server.mjs");
   const broken = async (file: string, ...edits: [from: string, to: string][]): Promise<any[]> => {
     const text = await readFile(file, "utf8");
-    await writeFile(file, edits.reduce((now, [from, to]) => {
-      expect(now).toContain(from);
-      return now.replace(from, () => to);
-    }, text));
+    await writeFile(
+      file,
+      edits.reduce((now, [from, to]) => {
+        expect(now).toContain(from);
+        return now.replace(from, () => to);
+      }, text),
+    );
     try {
       const { code, value } = await json("apps", "check");
       expect(code).toBe(1);
@@ -84,7 +88,10 @@ describe("apps check", () => {
 
   it("sees drift in both directions", async () => {
     const found = await broken(manifest(), ["name: greet,", "name: great,"]);
-    expect(found).toEqual([expect.objectContaining({ rule: "drift", tool: "great", severity: "error" }), expect.objectContaining({ rule: "drift", tool: "greet", severity: "error" })]);
+    expect(found).toEqual([
+      expect.objectContaining({ rule: "drift", tool: "great", severity: "error" }),
+      expect.objectContaining({ rule: "drift", tool: "greet", severity: "error" }),
+    ]);
   });
   it("sees text on stdout", async () => {
     const found = await broken(server(), ["log(`${PACKAGE} ${VERSION} is up`);", "console.log('debug: I am up');"]);
@@ -93,7 +100,9 @@ describe("apps check", () => {
   it("sees a name without the package, and a tool without description", async () => {
     const named = await broken(server(), ["name: `${PACKAGE}.greet`,", 'name: "greet",']);
     expect(named).toContainEqual(expect.objectContaining({ rule: "names", tool: "greet", severity: "error" }));
-    expect(await broken(server(), ['description: "Greet somebody by name.",', ""])).toContainEqual(expect.objectContaining({ rule: "schemas", message: "has no description" }));
+    expect(await broken(server(), ['description: "Greet somebody by name.",', ""])).toContainEqual(
+      expect.objectContaining({ rule: "schemas", message: "has no description" }),
+    );
   });
   it("calls a read-only tool without required arguments, and looks at the shape of its result", async () => {
     const found = await broken(server(), ['required: ["name"],\n      additional', "required: [],\n      additional"], ["{ ok: true, data }", "{ ok: false }"]);
@@ -101,7 +110,9 @@ describe("apps check", () => {
   });
   it("says why an app does not start", async () => {
     const found = await broken(server(), ['import { createInterface } from "node:readline";', "throw new Error('no such luck');"]);
-    expect(found).toEqual([expect.objectContaining({ rule: "start", severity: "error", details: expect.arrayContaining([expect.stringContaining("no such luck")]) })]);
+    expect(found).toEqual([
+      expect.objectContaining({ rule: "start", severity: "error", details: expect.arrayContaining([expect.stringContaining("no such luck")]) }),
+    ]);
   });
   it("refuses an app that it does not know", async () => {
     expect(await run("apps", "check", "org.example.nobody")).toMatchObject({ code: 1, stderr: expect.stringContaining("org.example.hello") });
@@ -109,7 +120,17 @@ describe("apps check", () => {
 });
 
 describe("without a host", () => {
-  it.each([["status"], ["reload"], ["apply"], ["approvals list"], ["sessions list"], ["events tail"], ["apps restart org.example.hello"], ["apps logs org.example.hello"], ["approvals approve x"]])("%s exits 3 and says how to start one", async (line) => {
+  it.each([
+    ["status"],
+    ["reload"],
+    ["apply"],
+    ["approvals list"],
+    ["sessions list"],
+    ["events tail"],
+    ["apps restart org.example.hello"],
+    ["apps logs org.example.hello"],
+    ["approvals approve x"],
+  ])("%s exits 3 and says how to start one", async (line) => {
     const { code, stdout, stderr } = await run(...line.split(" "));
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
     expect(stderr).toContain("aurora-mcp up");
@@ -118,7 +139,11 @@ describe("without a host", () => {
   it("plan shows what up would start, and exits 2", async () => {
     const { code, value } = await json("plan");
     expect(code).toBe(2);
-    expect(value).toMatchObject({ changes: true, apps: { start: ["org.example.hello"], stop: [], restart: [], reconnect: [], unchanged: [] }, tools: { added: [], removed: [], changed: [] } });
+    expect(value).toMatchObject({
+      changes: true,
+      apps: { start: ["org.example.hello"], stop: [], restart: [], reconnect: [], unchanged: [] },
+      tools: { added: [], removed: [], changed: [] },
+    });
   });
 
   it("apps list shows what the files say", async () => {
@@ -134,7 +159,9 @@ describe("without a host", () => {
     const ill = await json("doctor");
     await writeFile(file, text);
     expect(ill.code).toBe(1);
-    expect(ill.value).toContainEqual(expect.objectContaining({ state: "problem", message: expect.stringMatching(/"no-such-program" is not on PATH: \/nowhere/) }));
+    expect(ill.value).toContainEqual(
+      expect.objectContaining({ state: "problem", message: expect.stringMatching(/"no-such-program" is not on PATH: \/nowhere/) }),
+    );
   });
 
   it("doctor warns of an app that can write the workspace", async () => {
@@ -143,7 +170,9 @@ describe("without a host", () => {
     await writeFile(file, `${text}\napps:\n  org.example.hello: { grants: { roots: [".."] } }\n`);
     const found = await json("doctor");
     await writeFile(file, text);
-    expect(found.value).toContainEqual(expect.objectContaining({ name: "writes org.example.hello", state: "warning", help: expect.stringContaining("can run programs as you") }));
+    expect(found.value).toContainEqual(
+      expect.objectContaining({ name: "writes org.example.hello", state: "warning", help: expect.stringContaining("can run programs as you") }),
+    );
   });
 });
 
@@ -169,7 +198,10 @@ describe("findings", { timeout: 60_000 }, () => {
 
 describe("fixtures", { timeout: 60_000 }, () => {
   it("policy test runs them offline", async () => {
-    await writeFile(path.join(root, "tests.yaml"), "- { tool: org.example.hello.greet, args: { name: x }, expect: allow }\n- { tool: org.example.hello/greet, expect: { action: deny } }\n- { tool: gret, expect: allow }\n");
+    await writeFile(
+      path.join(root, "tests.yaml"),
+      "- { tool: org.example.hello.greet, args: { name: x }, expect: allow }\n- { tool: org.example.hello/greet, expect: { action: deny } }\n- { tool: gret, expect: allow }\n",
+    );
     const { code, value } = await json("policy", "test", "tests.yaml");
     expect(code).toBe(1);
     expect(value.map((trial: any) => trial.ok)).toEqual([true, false, false]);
@@ -181,8 +213,17 @@ describe("fixtures", { timeout: 60_000 }, () => {
   });
 
   it("signals test runs them offline", async () => {
-    await writeFile(path.join(root, "signals.yaml"), "tests:\n  - name: dropped\n    signal: { app: org.example.hello, method: notifications/progress }\n    expect: []\n  - name: started\n    signal: { app: org.example.hello, kind: lifecycle, method: started }\n    expect: [{ type: lifecycle.started }]\n");
-    expect(await json("signals", "test", "signals.yaml")).toMatchObject({ code: 0, value: [{ name: "dropped", ok: true }, { name: "started", ok: true }] });
+    await writeFile(
+      path.join(root, "signals.yaml"),
+      "tests:\n  - name: dropped\n    signal: { app: org.example.hello, method: notifications/progress }\n    expect: []\n  - name: started\n    signal: { app: org.example.hello, kind: lifecycle, method: started }\n    expect: [{ type: lifecycle.started }]\n",
+    );
+    expect(await json("signals", "test", "signals.yaml")).toMatchObject({
+      code: 0,
+      value: [
+        { name: "dropped", ok: true },
+        { name: "started", ok: true },
+      ],
+    });
   });
 });
 

@@ -11,7 +11,14 @@ const plain = styleFor({}, {});
 
 describe("table", () => {
   it("keeps columns in line when names are Chinese", () => {
-    const lines = table(["NAME", "X"], [["天气应用", "1"], ["clock", "2"]], plain).split("\n");
+    const lines = table(
+      ["NAME", "X"],
+      [
+        ["天气应用", "1"],
+        ["clock", "2"],
+      ],
+      plain,
+    ).split("\n");
     expect(lines).toEqual(["NAME      X", "天气应用  1", "clock     2"]);
     expect(displayWidth("天气应用")).toBe(8);
   });
@@ -36,7 +43,20 @@ describe("colour", () => {
 });
 
 describe("search", () => {
-  const row = (tool: string, description: string): ToolRow => ({ name: `app.${tool}`, short_name: tool, app: "app", tool, title: null, description, risk: "low", risk_source: "", action: "allow", state: "exposed", reason: null, tokens: 1 });
+  const row = (tool: string, description: string): ToolRow => ({
+    name: `app.${tool}`,
+    short_name: tool,
+    app: "app",
+    tool,
+    title: null,
+    description,
+    risk: "low",
+    risk_source: "",
+    action: "allow",
+    state: "exposed",
+    reason: null,
+    tokens: 1,
+  });
   const rows = [row("write_entry", "Writes a diary entry."), row("get_weather", "Weather of a city."), row("list_cities", "Cities that have weather.")];
 
   it("puts a word in the name before one in the description", () => {
@@ -52,7 +72,10 @@ describe("search", () => {
 describe("options", () => {
   it("reads NAME=VALUE, also with names that objects have by birth", () => {
     const pairs = readPairs(["a=1=2", "__proto__=x"], "--arg");
-    expect(Object.entries(pairs)).toEqual([["a", "1=2"], ["__proto__", "x"]]);
+    expect(Object.entries(pairs)).toEqual([
+      ["a", "1=2"],
+      ["__proto__", "x"],
+    ]);
     expect(Object.getPrototypeOf(pairs)).toBe(Object.prototype);
     expect(() => readPairs(["=x"], "--arg")).toThrow("--arg =x: write it as NAME=VALUE");
   });
@@ -64,7 +87,9 @@ describe("options", () => {
 
 describe("log lines for people", () => {
   it("says time, level, app, message and fields", () => {
-    expect(formatLogLine('{"level":"info","time":"2026-11-30T12:30:05.123Z","app":"im.polaris.clock","pid":4711,"why":"a b","msg":"ready"}\n')).toBe('12:30:05 INFO  im.polaris.clock: ready  pid=4711  why="a b"\n');
+    expect(formatLogLine('{"level":"info","time":"2026-11-30T12:30:05.123Z","app":"im.polaris.clock","pid":4711,"why":"a b","msg":"ready"}\n')).toBe(
+      '12:30:05 INFO  im.polaris.clock: ready  pid=4711  why="a b"\n',
+    );
   });
   it("escapes control characters and keeps what is no JSON", () => {
     expect(formatLogLine('{"level":"warn","msg":"x\\u001b[31m\\ny"}\n')).toBe(" WARN  x\\u{1b}[31m\\ny\n");
@@ -88,9 +113,17 @@ describe("doctor", () => {
   });
 
   it.runIf(process.platform === "linux")("names the kernel setting that is too low", async () => {
-    const read = (limits: Record<string, string>) => async (file: string): Promise<string> => limits[file.split("/").at(-1)!] ?? "";
-    expect(await checkInotify(read({ max_user_watches: "100\n", max_user_instances: "128\n" }))).toMatchObject({ state: "warning", help: expect.stringContaining("sysctl fs.inotify.max_user_watches=") });
-    expect(await checkInotify(read({ max_user_watches: "65536\n", max_user_instances: "10\n" }))).toMatchObject({ message: "fs.inotify.max_user_instances is only 10" });
+    const read =
+      (limits: Record<string, string>) =>
+      async (file: string): Promise<string> =>
+        limits[file.split("/").at(-1)!] ?? "";
+    expect(await checkInotify(read({ max_user_watches: "100\n", max_user_instances: "128\n" }))).toMatchObject({
+      state: "warning",
+      help: expect.stringContaining("sysctl fs.inotify.max_user_watches="),
+    });
+    expect(await checkInotify(read({ max_user_watches: "65536\n", max_user_instances: "10\n" }))).toMatchObject({
+      message: "fs.inotify.max_user_instances is only 10",
+    });
     expect(await checkInotify(read({ max_user_watches: "65536\n", max_user_instances: "128\n" }))).toMatchObject({ state: "ok" });
   });
 });

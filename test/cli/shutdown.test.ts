@@ -32,11 +32,15 @@ async function up(env: NodeJS.ProcessEnv = {}): Promise<RunningCli> {
 
 async function processes(): Promise<number[]> {
   const { stdout } = await promisify(execFile)("ps", ["-eo", "pid=,args="], { maxBuffer: 16 * 1024 * 1024 });
-  return stdout.split("\n").filter((line) => line.includes(marker) && line.includes("scripted.mjs")).map((line) => Number.parseInt(line, 10));
+  return stdout
+    .split("\n")
+    .filter((line) => line.includes(marker) && line.includes("scripted.mjs"))
+    .map((line) => Number.parseInt(line, 10));
 }
 
 async function untilProcesses(count: number): Promise<void> {
-  for (const end = Date.now() + 30_000; (await processes()).length !== count; await sleep(100)) if (Date.now() > end) throw new Error(`waited for ${count} processes, found ${(await processes()).length}`);
+  for (const end = Date.now() + 30_000; (await processes()).length !== count; await sleep(100))
+    if (Date.now() > end) throw new Error(`waited for ${count} processes, found ${(await processes()).length}`);
 }
 
 beforeAll(async () => void (await builtCli()), 120_000);
@@ -117,7 +121,10 @@ describe("stopping", { timeout: 90_000 }, () => {
     const called = await runCli(["call", "org.example.good.echo", "--args", "{}", "--json"], { cwd: workspace.root });
     expect(JSON.parse(called.stdout)).toMatchObject({ outcome: "succeeded", ok: true });
     const status = await runCli(["status", "--json"], { cwd: workspace.root });
-    expect(JSON.parse(status.stdout).apps).toEqual([expect.objectContaining({ package: "org.example.bad", state: "failed" }), expect.objectContaining({ package: "org.example.good", state: "ready" })]);
+    expect(JSON.parse(status.stdout).apps).toEqual([
+      expect.objectContaining({ package: "org.example.bad", state: "failed" }),
+      expect.objectContaining({ package: "org.example.good", state: "ready" }),
+    ]);
     host.child.kill("SIGTERM");
     expect(await host.done).toMatchObject({ code: 0 });
   });
@@ -152,7 +159,10 @@ describe("hang-up", { timeout: 90_000 }, () => {
   it("by a closed terminal stops everything", async () => {
     await workspaceOf(six);
     const main = await builtCli();
-    const terminal = spawn("script", ["-qec", `exec '${process.execPath}' '${main}' up --topology '${workspace.topology}'`, "/dev/null"], { cwd: workspace.root, stdio: ["pipe", "pipe", "ignore"] });
+    const terminal = spawn("script", ["-qec", `exec '${process.execPath}' '${main}' up --topology '${workspace.topology}'`, "/dev/null"], {
+      cwd: workspace.root,
+      stdio: ["pipe", "pipe", "ignore"],
+    });
     let shown = "";
     terminal.stdout.setEncoding("utf8").on("data", (text: string) => (shown += text));
     cleanup.push(() => void terminal.kill("SIGKILL"));
@@ -182,6 +192,16 @@ describe("starting", { timeout: 60_000 }, () => {
     const { port } = other.address() as { port: number };
     await workspaceOf({ "org.example.good": {} }, { gateway: { listen: `127.0.0.1:${port}` } });
     expect(await runCli(["up"], { cwd: workspace.root })).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(/gateway\.listen/) });
+    expect(await processes()).toEqual([]);
+  });
+
+  it("two tools of one name under naming: none are a start-up error", async () => {
+    await workspaceOf({ "org.example.a": {}, "org.example.b": {} }, { gateway: { listen: "127.0.0.1:0", naming: "none" } });
+    expect(await runCli(["up", "--once"], { cwd: workspace.root })).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/gateway\.naming is none.*org\.example\.a\.echo and org\.example\.b\.echo/),
+    });
     expect(await processes()).toEqual([]);
   });
 

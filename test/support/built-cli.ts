@@ -86,17 +86,23 @@ export interface RunningCli {
 /** Starts a command and leaves it running. */
 export async function startCli(args: readonly string[], options: CliOptions = {}): Promise<RunningCli> {
   const main = await builtCli();
-  const child = spawn(process.execPath, [main, ...args], { cwd: options.cwd ?? projectRoot, env: { ...process.env, NO_COLOR: "1", ...options.env }, stdio: "pipe" });
+  const child = spawn(process.execPath, [main, ...args], {
+    cwd: options.cwd ?? projectRoot,
+    env: { ...process.env, NO_COLOR: "1", ...options.env },
+    stdio: "pipe",
+  });
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk));
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk));
   child.stdin.on("error", () => {});
   let ended = false;
-  const done = new Promise<CliResult>((resolve) => child.once("close", (code, signal) => {
-    ended = true;
-    resolve({ code, signal, stdout, stderr });
-  }));
+  const done = new Promise<CliResult>((resolve) =>
+    child.once("close", (code, signal) => {
+      ended = true;
+      resolve({ code, signal, stdout, stderr });
+    }),
+  );
   const has = (text: string | RegExp): boolean => [stdout, stderr].some((out) => (typeof text === "string" ? out.includes(text) : text.test(out)));
   return {
     child,

@@ -15,7 +15,15 @@ const list = defineCommand<{ all?: boolean }>({
       const rows = await host.approvals(options.all === true);
       if (options.json) return context.json(rows);
       if (rows.length === 0) return context.out("nothing waits for an approval");
-      const cells = rows.map((row) => [row.id, row.state, row.tool, row.risk, `${row.client}/${row.session}`, row.expires_at, truncate(JSON.stringify(row.arguments), 100)]);
+      const cells = rows.map((row) => [
+        row.id,
+        row.state,
+        row.tool,
+        row.risk,
+        `${row.client}/${row.session}`,
+        row.expires_at,
+        truncate(JSON.stringify(row.arguments), 100),
+      ]);
       context.out(table(["ID", "STATE", "TOOL", "RISK", "CALLER", "EXPIRES", "ARGUMENTS"], cells, context.style));
     }),
 });
@@ -49,7 +57,13 @@ const sessionsList = defineCommand({
       const rows = await host.sessions();
       if (options.json) return context.json(rows);
       if (rows.length === 0) return context.out("no session is marked");
-      context.out(table(["CLIENT", "SESSION", "SOURCE", "SINCE", "EXPIRES"], rows.map((row) => [row.client, row.session, row.source, row.since, row.expires_at]), context.style));
+      context.out(
+        table(
+          ["CLIENT", "SESSION", "SOURCE", "SINCE", "EXPIRES"],
+          rows.map((row) => [row.client, row.session, row.source, row.since, row.expires_at]),
+          context.style,
+        ),
+      );
     }),
 });
 

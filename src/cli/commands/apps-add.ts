@@ -27,7 +27,8 @@ const PACKAGE = /^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9][A-Za-z0-9_-]*)*$/;
 export const appsAddCommand = defineCommand<AddFlags>({
   usage: "apps add <package> [command...]",
   summary: "Add an MCP server to topology.yaml: a command after --, or a URL.",
-  details: "Comments and order of the file stay. A running host starts the app by itself. Write secrets as '${NAME}', which the host reads from its environment.",
+  details:
+    "Comments and order of the file stay. A running host starts the app by itself. Write secrets as '${NAME}', which the host reads from its environment.",
   examples: [
     `aurora-mcp apps add org.example.everything --trust medium -- npx -y @modelcontextprotocol/server-everything`,
     `aurora-mcp apps add org.example.search --url https://mcp.example.org/mcp --header 'Authorization=Bearer \${SEARCH_TOKEN}'`,
@@ -43,9 +44,13 @@ export const appsAddCommand = defineCommand<AddFlags>({
       })
       .option("--dry-run", "only show the lines"),
   run: async (context, options, [name, ...command]) => {
-    if (!PACKAGE.test(name!)) throw new CliError(`"${name}" cannot be a package: use letters, digits, _ and - in parts with dots between, such as org.example.search`);
+    if (!PACKAGE.test(name!))
+      throw new CliError(`"${name}" cannot be a package: use letters, digits, _ and - in parts with dots between, such as org.example.search`);
     if ((options.url === undefined) === (command.length === 0)) throw new CliError("say how the server is reached: either --url URL, or -- COMMAND ARGUMENTS");
-    const mcp: JsonObject = options.url === undefined ? { command: command.slice(0, 1), ...(command.length > 1 ? { args: command.slice(1) } : {}) } : { transport: "http", url: options.url, ...map("headers", options.header, "--header") };
+    const mcp: JsonObject =
+      options.url === undefined
+        ? { command: command.slice(0, 1), ...(command.length > 1 ? { args: command.slice(1) } : {}) }
+        : { transport: "http", url: options.url, ...map("headers", options.header, "--header") };
     const entry: JsonObject = { mcp, ...map("env", options.env, "--env"), ...(options.trust === undefined ? {} : { trust: options.trust }) };
     return edit(context, options, [{ package: name!, entry }], { dryRun: options.dryRun === true, more: {} });
   },
@@ -55,9 +60,11 @@ export const appsAddCommand = defineCommand<AddFlags>({
 export const importCommand = defineCommand<{ prefix: string; dryRun?: boolean }>({
   usage: "import <file>",
   summary: "Take over the MCP servers of Claude Desktop, Claude Code, Cursor or VS Code (mcpServers JSON).",
-  details: "Comments and order of topology.yaml stay. Tokens in the file become ${NAME}; the variables to set are listed. Imported apps have low trust until you say otherwise.",
+  details:
+    "Comments and order of topology.yaml stay. Tokens in the file become ${NAME}; the variables to set are listed. Imported apps have low trust until you say otherwise.",
   examples: ["aurora-mcp import ~/.cursor/mcp.json", "aurora-mcp import .vscode/mcp.json --prefix org.example --dry-run"],
-  options: (command) => command.option("--prefix <prefix>", "put in front of the names to make packages", "imported").option("--dry-run", "only show the lines"),
+  options: (command) =>
+    command.option("--prefix <prefix>", "put in front of the names to make packages", "imported").option("--dry-run", "only show the lines"),
   run: async (context, options, [given]) => {
     const file = path.resolve(context.cwd, given!);
     const text = await readFile(file, "utf8").catch((error: unknown) => {
@@ -76,12 +83,20 @@ export const importCommand = defineCommand<{ prefix: string; dryRun?: boolean }>
 });
 
 /** Shows the new lines, writes them, and says what validate thinks of the file then. */
-async function edit(context: Context, options: GlobalOptions, apps: readonly { readonly package: string; readonly entry: JsonObject }[], how: { readonly dryRun: boolean; readonly more: JsonObject }): Promise<number> {
+async function edit(
+  context: Context,
+  options: GlobalOptions,
+  apps: readonly { readonly package: string; readonly entry: JsonObject }[],
+  how: { readonly dryRun: boolean; readonly more: JsonObject },
+): Promise<number> {
   const { topologyFile } = await openWorkspace(context, options);
   const change: TopologyEdit = await addApps(topologyFile, apps);
   if (!how.dryRun) await writeEdit(change);
   if (options.json) context.json({ file: topologyFile, written: !how.dryRun, added: change.added, apps: apps.map((app) => app.package), ...how.more });
-  else context.out(`${how.dryRun ? "would add to" : "added to"} ${topologyFile}:\n${change.added.map((line) => context.style("green", `+ ${escapeInvisible(line)}`)).join("\n")}`);
+  else
+    context.out(
+      `${how.dryRun ? "would add to" : "added to"} ${topologyFile}:\n${change.added.map((line) => context.style("green", `+ ${escapeInvisible(line)}`)).join("\n")}`,
+    );
   if (how.dryRun) return EXIT.ok;
   const now = await openWorkspace(context, options);
   if (now.diagnostics.length > 0) context.note(`\n${printFindings(context, now, now.diagnostics, "text")}`);

@@ -19,7 +19,8 @@ export const appsCheckCommand = defineCommand({
   run: async (context, options, packages) => {
     const { plan, masker } = await openRunnable(context, options);
     const unknown = packages.filter((name) => !plan.apps.has(name));
-    if (unknown.length > 0) throw new CliError(`no app that can run is called ${unknown.join(", ")}; there are: ${[...plan.apps.keys()].join(", ")}`, EXIT.problems);
+    if (unknown.length > 0)
+      throw new CliError(`no app that can run is called ${unknown.join(", ")}; there are: ${[...plan.apps.keys()].join(", ")}`, EXIT.problems);
     const { checkApp } = await import("../check-app.ts");
     const findings: AppFinding[] = [];
     let checked = 0;
@@ -27,11 +28,15 @@ export const appsCheckCommand = defineCommand({
       if (packages.length > 0 && !packages.includes(app.package)) continue;
       const found = await checkApp(app, plan, context.env, version(), silentLogger, context.signal);
       context.signal.throwIfAborted();
-      findings.push(...found.map((finding) => ({ ...finding, message: masker.text(finding.message), details: finding.details.map((line) => masker.text(line)) })));
+      findings.push(
+        ...found.map((finding) => ({ ...finding, message: masker.text(finding.message), details: finding.details.map((line) => masker.text(line)) })),
+      );
       checked += 1;
       if (!options.json && found.length === 0) context.out(`${context.style("green", "ok")}       ${app.package}`);
       for (const { severity, rule, tool, message, details } of options.json ? [] : found) {
-        context.out(`${context.style(severity === "error" ? "red" : "yellow", severity.padEnd(7))}  ${escapeInvisible(`${app.package}${tool === null ? "" : `/${tool}`}  ${rule}: ${masker.text(message)}`)}`);
+        context.out(
+          `${context.style(severity === "error" ? "red" : "yellow", severity.padEnd(7))}  ${escapeInvisible(`${app.package}${tool === null ? "" : `/${tool}`}  ${rule}: ${masker.text(message)}`)}`,
+        );
         for (const line of details) context.out(`         | ${escapeInvisible(masker.text(line))}`);
       }
     }

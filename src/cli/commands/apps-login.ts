@@ -19,9 +19,24 @@ const loginCommand = defineCommand<{ browser?: boolean }>({
       context.note(`open this address to sign in:\n  ${url}`);
       if (options.browser !== false && context.interactive) browse(url);
     };
-    const done = await login(app, { dataDir: workspace.plan.dataDir, clientName: workspace.plan.name, hostEnv: context.env, openBrowser, signal: context.signal });
-    if (options.json) context.json({ app: app.package, issuer: done.issuer, scope: done.scope, expires_at: done.expiresAt === null ? null : new Date(done.expiresAt).toISOString() });
-    else context.out(`signed in to ${app.package} at ${done.issuer}${done.scope === null ? "" : ` (${done.scope})`}\nif a host runs: aurora-mcp apps restart ${app.package}`);
+    const done = await login(app, {
+      dataDir: workspace.plan.dataDir,
+      clientName: workspace.plan.name,
+      hostEnv: context.env,
+      openBrowser,
+      signal: context.signal,
+    });
+    if (options.json)
+      context.json({
+        app: app.package,
+        issuer: done.issuer,
+        scope: done.scope,
+        expires_at: done.expiresAt === null ? null : new Date(done.expiresAt).toISOString(),
+      });
+    else
+      context.out(
+        `signed in to ${app.package} at ${done.issuer}${done.scope === null ? "" : ` (${done.scope})`}\nif a host runs: aurora-mcp apps restart ${app.package}`,
+      );
   },
 });
 
@@ -42,14 +57,18 @@ const logoutCommand = defineCommand({
 function httpApp({ plan }: RunnableWorkspace, name: string): AppPlan {
   const app = plan.apps.get(name);
   if (app === undefined) throw new CliError(`no app that can run is called ${name}; there are: ${[...plan.apps.keys()].join(", ")}`, EXIT.problems);
-  if (app.connect.transport !== "http" || app.connect.oauth === null) throw new CliError(`${name} does not use OAuth; for an http app write auth: { oauth: {} } under its mcp`, EXIT.problems);
+  if (app.connect.transport !== "http" || app.connect.oauth === null)
+    throw new CliError(`${name} does not use OAuth; for an http app write auth: { oauth: {} } under its mcp`, EXIT.problems);
   return app;
 }
 
 /** Opens the person's browser; where that does not work, the printed address does. */
 function browse(url: string): void {
-  const [program, ...args] = process.platform === "darwin" ? ["open", url] : process.platform === "win32" ? ["rundll32", "url.dll,FileProtocolHandler", url] : ["xdg-open", url];
-  spawn(program!, args, { stdio: "ignore", detached: true }).on("error", () => {}).unref();
+  const [program, ...args] =
+    process.platform === "darwin" ? ["open", url] : process.platform === "win32" ? ["rundll32", "url.dll,FileProtocolHandler", url] : ["xdg-open", url];
+  spawn(program!, args, { stdio: "ignore", detached: true })
+    .on("error", () => {})
+    .unref();
 }
 
 /** `apps login` and `apps logout`. */

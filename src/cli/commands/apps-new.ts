@@ -7,7 +7,8 @@ import { scaffoldApp } from "../scaffold-app.ts";
 export const appsNewCommand = defineCommand<{ package?: string }>({
   usage: "apps new <name>",
   summary: "Scaffold an app that works as it is: manifest, server, service, README, LICENSE, tests.",
-  details: "Plain JavaScript with nothing to install, written to apps/aurora-app-NAME in the workspace. Where topology.yaml discovers apps/*, a running host starts it at once.",
+  details:
+    "Plain JavaScript with nothing to install, written to apps/aurora-app-NAME in the workspace. Where topology.yaml discovers apps/*, a running host starts it at once.",
   examples: ["aurora-mcp apps new notes", "aurora-mcp apps new notes --package org.example.notes"],
   options: (command) => command.option("--package <package>", "its package name; org.example.NAME by default"),
   run: async (context, options, [name]) => {
@@ -16,7 +17,10 @@ export const appsNewCommand = defineCommand<{ package?: string }>({
     if (options.json) return context.json(app);
     for (const file of app.files) context.out(`wrote ${path.relative(context.cwd, file)}`);
     const now = await openWorkspace(context, options);
-    if (now.plan !== null && !now.plan.apps.has(app.package)) context.note(`topology.yaml does not discover it yet; add to discover:  - { glob: ../apps/*/manifest.yaml, trusted: true }`);
-    context.note(`\ntry it:  aurora-mcp call ${app.package}.greet --args '{"name": "Ada"}'\ntest it: node --test ${path.relative(context.cwd, path.join(app.folder, "test"))}`);
+    if (now.plan !== null && !now.plan.apps.has(app.package))
+      context.note(`topology.yaml does not discover it yet; add to discover:  - { glob: ../apps/*/manifest.yaml, trusted: true }`);
+    context.note(
+      `\ntry it:  aurora-mcp call ${app.package}.greet --args '{"name": "Ada"}'\ntest it: node --test ${path.relative(context.cwd, path.join(app.folder, "test"))}`,
+    );
   },
 });

@@ -33,8 +33,26 @@ const list = defineCommand({
 function appsOf(plan: Plan): AppStatus[] {
   const idle = { pid: null, protocol: null, tools: 0, restarts: 0, next_attempt: null, calls: 0, dropped: [], warnings: [] };
   const apps: AppStatus[] = [
-    ...[...plan.apps.values()].map((app): AppStatus => ({ ...idle, package: app.package, name: app.name, state: "stopped", transport: app.connect.transport, version: app.version, reason: null, source: app.source })),
-    ...[...plan.parked.values()].map((app): AppStatus => ({ ...idle, package: app.package, name: app.package, state: app.state, transport: null, version: null, reason: app.reason, source: app.display })),
+    ...[...plan.apps.values()].map((app): AppStatus => ({
+      ...idle,
+      package: app.package,
+      name: app.name,
+      state: "stopped",
+      transport: app.connect.transport,
+      version: app.version,
+      reason: null,
+      source: app.source,
+    })),
+    ...[...plan.parked.values()].map((app): AppStatus => ({
+      ...idle,
+      package: app.package,
+      name: app.package,
+      state: app.state,
+      transport: null,
+      version: null,
+      reason: app.reason,
+      source: app.display,
+    })),
   ];
   return apps.sort((a, b) => (a.package < b.package ? -1 : 1));
 }
@@ -56,7 +74,10 @@ const logs = defineCommand<{ follow?: boolean; tail?: number }>({
   usage: "apps logs <package>",
   summary: "Show what an app wrote to stderr.",
   examples: ["aurora-mcp apps logs im.polaris.clock", "aurora-mcp apps logs im.polaris.clock --follow --tail 20"],
-  options: (command) => command.option("-f, --follow", "go on with new lines until Ctrl-C").option("--tail <lines>", "only so many of the last lines", (value) => readCount(value, "--tail", 0)),
+  options: (command) =>
+    command
+      .option("-f, --follow", "go on with new lines until Ctrl-C")
+      .option("--tail <lines>", "only so many of the last lines", (value) => readCount(value, "--tail", 0)),
   run: (context, options, [app]) =>
     withHost(context, options, "attach", async (host) => {
       const show = (line: string): void => (options.json ? context.out(JSON.stringify({ app, line })) : context.out(escapeInvisible(line)));

@@ -17,7 +17,10 @@ export const auditVerifyCommand = defineCommand({
     if (lines.length === 0 && head === null) throw new CliError(`there is no audit log at ${file}; it begins with the first call`);
     const verdict = verifyAudit(lines, head);
     if (options.json) context.json({ ...verdict, files });
-    else if (verdict.ok) context.out(`${context.style("green", "ok")}  ${verdict.records} records in ${files.length} file${files.length === 1 ? "" : "s"}${verdict.note === null ? "" : `; ${verdict.note}`}`);
+    else if (verdict.ok)
+      context.out(
+        `${context.style("green", "ok")}  ${verdict.records} records in ${files.length} file${files.length === 1 ? "" : "s"}${verdict.note === null ? "" : `; ${verdict.note}`}`,
+      );
     else context.out(`${context.style("red", "broken")}  line ${verdict.line}: ${verdict.reason}`);
     return verdict.ok ? EXIT.ok : EXIT.problems;
   },

@@ -21,8 +21,13 @@ interface CallFlags {
 export const callCommand = defineCommand<CallFlags>({
   usage: "call <tool>",
   summary: "Call a tool and print its result.",
-  details: "A call that the policy asks about is shown to you at the terminal, and your answer is the approval. Without a terminal it waits for somebody to run `aurora-mcp approvals approve ID`. Ctrl-C cancels the call.",
-  examples: [`aurora-mcp call im.polaris.clock.get_time --args '{"timezone": "Asia/Shanghai"}'`, "aurora-mcp call get_time --args @arguments.json --json", "aurora-mcp call send_message --args - --approval 0190f3d2-…"],
+  details:
+    "A call that the policy asks about is shown to you at the terminal, and your answer is the approval. Without a terminal it waits for somebody to run `aurora-mcp approvals approve ID`. Ctrl-C cancels the call.",
+  examples: [
+    `aurora-mcp call im.polaris.clock.get_time --args '{"timezone": "Asia/Shanghai"}'`,
+    "aurora-mcp call get_time --args @arguments.json --json",
+    "aurora-mcp call send_message --args - --approval 0190f3d2-…",
+  ],
   options: (command) =>
     command
       .option("--args <json>", "the arguments: a JSON object, @FILE, or - for stdin")
@@ -78,6 +83,7 @@ function printCall(context: Context, call: CallJson): void {
   for (const note of call.notes) context.note(context.noteStyle("dim", escapeInvisible(note)));
   if (!call.ok) printError(context, call.error);
   const id = own(call.error?.details, "approval_id");
-  if (typeof id === "string" && call.error?.error_code === "APPROVAL_REQUIRED") context.note(`  approve it:  aurora-mcp approvals approve ${id}\n  then again:  the same command with --approval ${id}`);
+  if (typeof id === "string" && call.error?.error_code === "APPROVAL_REQUIRED")
+    context.note(`  approve it:  aurora-mcp approvals approve ${id}\n  then again:  the same command with --approval ${id}`);
   if (call.outcome === "unknown") context.note("  the app may or may not have done it; it is not sent again by itself");
 }

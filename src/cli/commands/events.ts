@@ -65,7 +65,8 @@ const tail = defineCommand<TailFlags>({
 const replay = defineCommand<ReplayFlags>({
   usage: "events replay",
   summary: "Put events of the dead or done folder back into the inbox.",
-  details: "From dead the file itself goes back. From done a copy with a new id and time goes, for readers drop an id that they have handled. Narrow it with the filters.",
+  details:
+    "From dead the file itself goes back. From done a copy with a new id and time goes, for readers drop an id that they have handled. Narrow it with the filters.",
   examples: ["aurora-mcp events replay --from dead", "aurora-mcp events replay --from done --type 'message.*' --since 1h"],
   options: (command) => withFilter(command).addOption(new Option("--from <folder>", "where from").choices(["dead", "done"]).makeOptionMandatory()),
   run: async (context, options) => {
@@ -111,7 +112,9 @@ function printer(context: Context, json: boolean, most: number | undefined, onEn
     if (left <= 0) return;
     const { header, payload } = envelope;
     // One envelope a line, on a terminal too: that is what scripts read.
-    context.out(json ? JSON.stringify(envelope) : escapeInvisible([header.timestamp, header.source.app, payload.type, payload.summary ?? ""].join("  ").trimEnd()));
+    context.out(
+      json ? JSON.stringify(envelope) : escapeInvisible([header.timestamp, header.source.app, payload.type, payload.summary ?? ""].join("  ").trimEnd()),
+    );
     left -= 1;
     if (left <= 0) onEnough();
   };

@@ -19,7 +19,11 @@ export const explainCommand = defineCommand<{ args?: string; session?: string; c
     const args = options.args === undefined ? undefined : await readArguments(context, options.args);
     return withHost(context, options, "start", async (host) => {
       const row = await findTool(host, tool!);
-      const said = await host.explain(row.name, { client: options.client, ...(args ? { args } : {}), ...(options.session === undefined ? {} : { session: options.session }) });
+      const said = await host.explain(row.name, {
+        client: options.client,
+        ...(args ? { args } : {}),
+        ...(options.session === undefined ? {} : { session: options.session }),
+      });
       if (options.json) return context.json(said);
       const place = said.file === null ? "" : `  (${said.file}:${said.line})`;
       const lines: [string, string][] = [
@@ -31,7 +35,10 @@ export const explainCommand = defineCommand<{ args?: string; session?: string; c
         ["audit", said.audit],
         ["pin", `${said.pin.state}  ${said.pin.current}`],
         ["timeout", formatDuration(said.timeout_ms)],
-        ...said.limits.map((l): [string, string] => ["limit", `${[l.rate, l.concurrent === null ? null : `${l.concurrent} at a time`].filter(Boolean).join(", ")}  (rule ${l.rule})`]),
+        ...said.limits.map((l): [string, string] => [
+          "limit",
+          `${[l.rate, l.concurrent === null ? null : `${l.concurrent} at a time`].filter(Boolean).join(", ")}  (rule ${l.rule})`,
+        ]),
         ...said.marks.map((m): [string, string] => ["mark", `session ${m.session} has read ${m.source} since ${m.since}`]),
       ];
       for (const [name, text] of lines) context.out(`${context.style("dim", name.padEnd(10))}${escapeInvisible(text)}`);

@@ -22,7 +22,11 @@ export const exportCommand = defineCommand<ExportFlags>({
   usage: "export",
   summary: "Write the tools as an LLM provider wants them: one JSON array.",
   details: "Equal catalogues give equal bytes. --check compares FILE with what would be written and exits 1 when they differ (for CI).",
-  examples: ["aurora-mcp export --format openai", "aurora-mcp export --format anthropic --out tools.json", "aurora-mcp export --format openai --out tools.json --check"],
+  examples: [
+    "aurora-mcp export --format openai",
+    "aurora-mcp export --format anthropic --out tools.json",
+    "aurora-mcp export --format openai --out tools.json --check",
+  ],
   options: (command) =>
     command
       .option(
@@ -44,7 +48,10 @@ export const exportCommand = defineCommand<ExportFlags>({
     // Read first: a host started for this command may write the topology's own exports, and FILE may be one of them.
     const before = file !== null && options.check ? await readFile(file, "utf8").catch(() => null) : null;
     return withHost(context, options, "start", async (host) => {
-      const exported = await host.tools(options.format, { ...(options.maxName === undefined ? {} : { maxName: options.maxName }), ...(options.maxTools === undefined ? {} : { maxTools: options.maxTools }) });
+      const exported = await host.tools(options.format, {
+        ...(options.maxName === undefined ? {} : { maxName: options.maxName }),
+        ...(options.maxTools === undefined ? {} : { maxTools: options.maxTools }),
+      });
       for (const warning of exported.warnings ?? []) context.note(`${context.noteStyle("yellow", "warning")}: ${warning}`);
       if (file === null) {
         process.stdout.write(exported.text);
@@ -55,7 +62,12 @@ export const exportCommand = defineCommand<ExportFlags>({
       if (options.check) {
         const same = before === exported.text;
         if (options.json) context.json({ ...report, same });
-        else context.out(same ? `${file} is up to date` : `${file} ${before === null ? "does not exist" : "differs from the running tools"}; write it with: aurora-mcp export --format ${options.format} --out ${options.out}`);
+        else
+          context.out(
+            same
+              ? `${file} is up to date`
+              : `${file} ${before === null ? "does not exist" : "differs from the running tools"}; write it with: aurora-mcp export --format ${options.format} --out ${options.out}`,
+          );
         return same ? EXIT.ok : EXIT.problems;
       }
       await writeWhole(file, exported.text);

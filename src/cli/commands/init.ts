@@ -34,8 +34,11 @@ export const initCommand = defineCommand<InitFlags>({
     const file = path.join(root, "topology", "topology.yaml");
     if (await exists(file)) throw new CliError(`${file} is there already; edit it, or run init in another folder`);
     const answers = await complete(context, options, path.basename(root));
-    if (!/^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}$/.test(answers.listen)) throw new CliError(`"${answers.listen}" is not an address with a port, such as ${DEFAULT_LISTEN}`);
-    const written = await copyExample("workspace", root, (text) => text.replace("name: my-host", () => `name: ${JSON.stringify(answers.name)}`).replace(`"${DEFAULT_LISTEN}"`, () => JSON.stringify(answers.listen)));
+    if (!/^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}$/.test(answers.listen))
+      throw new CliError(`"${answers.listen}" is not an address with a port, such as ${DEFAULT_LISTEN}`);
+    const written = await copyExample("workspace", root, (text) =>
+      text.replace("name: my-host", () => `name: ${JSON.stringify(answers.name)}`).replace(`"${DEFAULT_LISTEN}"`, () => JSON.stringify(answers.listen)),
+    );
     if (answers.app !== null) written.push(...(await scaffoldApp(root, answers.app, undefined)).files);
     await ignoreData(root, written);
     if (options.json) return context.json({ root, files: written });
@@ -46,7 +49,8 @@ export const initCommand = defineCommand<InitFlags>({
 
 async function complete(context: Context, options: InitFlags & GlobalOptions, folder: string): Promise<{ name: string; listen: string; app: string | null }> {
   const ask = context.interactive && options.yes !== true && options.json !== true;
-  const line = async (given: string | undefined, question: string, fallback: string): Promise<string> => given ?? ((ask ? (await askLine(context, `${question} [${fallback}] `))?.trim() : "") || fallback);
+  const line = async (given: string | undefined, question: string, fallback: string): Promise<string> =>
+    given ?? ((ask ? (await askLine(context, `${question} [${fallback}] `))?.trim() : "") || fallback);
   const name = await line(options.name, "Name of the host?", folder);
   const listen = await line(options.listen, "Address of the HTTP door?", DEFAULT_LISTEN);
   // Commander gives true when neither --app nor --no-app was written.

@@ -19,10 +19,17 @@ export const lockCommand = defineCommand<LockFlags>({
   usage: "lock",
   summary: "Show tools that are new or changed since a person accepted them, and accept them.",
   details: "Accepting writes topology/tools.lock.json, which belongs in version control. Invisible characters in the texts are shown escaped.",
-  examples: ["aurora-mcp lock", "aurora-mcp lock --accept im.polaris.weather", "aurora-mcp lock --accept im.polaris.qq/send_message --yes", "aurora-mcp lock --check"],
+  examples: [
+    "aurora-mcp lock",
+    "aurora-mcp lock --accept im.polaris.weather",
+    "aurora-mcp lock --accept im.polaris.qq/send_message --yes",
+    "aurora-mcp lock --check",
+  ],
   options: (command) =>
     command
-      .option("--accept [app|app/tool...]", "accept everything shown, or only these", (value: string, before: string[] | true | undefined) => collect(value, before === true ? undefined : before))
+      .option("--accept [app|app/tool...]", "accept everything shown, or only these", (value: string, before: string[] | true | undefined) =>
+        collect(value, before === true ? undefined : before),
+      )
       .option("--yes", "accept without asking")
       .option("--check", "exit 1 when something is not accepted (for CI)"),
   run: (context, options) =>
@@ -36,11 +43,15 @@ export const lockCommand = defineCommand<LockFlags>({
         return options.check && open.length > 0 ? EXIT.problems : EXIT.ok;
       }
       const nothing = selection?.filter((word) => !all.some((entry) => selects(word, entry))) ?? [];
-      if (nothing.length > 0) throw new CliError(`nothing to accept is called ${nothing.map((w) => `"${w}"`).join(", ")}; write an app's package, or PACKAGE/TOOL`, EXIT.problems);
+      if (nothing.length > 0)
+        throw new CliError(`nothing to accept is called ${nothing.map((w) => `"${w}"`).join(", ")}; write an app's package, or PACKAGE/TOOL`, EXIT.problems);
       if (open.length === 0) return options.json ? context.json([]) : context.out("nothing to accept");
       if (!options.json) context.out(printEntries(open, context.style));
       if (!options.yes && !(context.interactive && (await askYesNo(context, `Accept these ${open.length} entries?`)))) {
-        throw new CliError(context.interactive ? "nothing was accepted" : "there is no terminal to ask at; add --yes to accept what is shown above", context.interactive ? EXIT.problems : EXIT.couldNotRun);
+        throw new CliError(
+          context.interactive ? "nothing was accepted" : "there is no terminal to ask at; add --yes to accept what is shown above",
+          context.interactive ? EXIT.problems : EXIT.couldNotRun,
+        );
       }
       const accepted = await host.lockAccept(selection);
       if (options.json) context.json(accepted);
@@ -59,7 +70,8 @@ export const lintCommand = defineCommand({
       const found = (await host.lockDiff()).filter((entry) => entry.findings.length > 0 && (app === undefined || entry.app === app));
       if (options.json) context.json(found.map(({ app: of, kind, name, findings }) => ({ app: of, kind, name, findings })));
       else if (found.length === 0) context.out("no findings");
-      else for (const entry of found) for (const finding of entry.findings) context.out(escapeInvisible(`${entry.app}  ${entry.kind} ${entry.name}: ${finding}`));
+      else
+        for (const entry of found) for (const finding of entry.findings) context.out(escapeInvisible(`${entry.app}  ${entry.kind} ${entry.name}: ${finding}`));
       return found.length === 0 ? EXIT.ok : EXIT.problems;
     }),
 });

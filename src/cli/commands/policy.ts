@@ -15,7 +15,8 @@ import { openRunnable } from "../open-workspace.ts";
 const policyTest = defineCommand({
   usage: "policy test <file>",
   summary: "Run policy fixtures offline: a list of { tool, args, session, expect }.",
-  details: "expect is allow, ask or deny, or a map of action, rule and risk. session is clean or marked. Tools are named as in the manifests' commands, or PACKAGE/TOOL.",
+  details:
+    "expect is allow, ask or deny, or a map of action, rule and risk. session is clean or marked. Tools are named as in the manifests' commands, or PACKAGE/TOOL.",
   examples: ["aurora-mcp policy test policy-tests.yaml"],
   run: (context, options, [file]) => tryFixtures(context, options, file!, (workspace, text) => tryPolicy(workspace.plan, file!, text)),
 });
@@ -64,7 +65,12 @@ async function subjectsOf(host: Host, plan: RunnableWorkspace["plan"]): Promise<
   return policySubjects(plan, rows, JSON.parse(exported.text) as JsonObject[]);
 }
 
-async function tryFixtures(context: Context, options: GlobalOptions, file: string, run: (workspace: RunnableWorkspace, text: string) => Trial[]): Promise<number> {
+async function tryFixtures(
+  context: Context,
+  options: GlobalOptions,
+  file: string,
+  run: (workspace: RunnableWorkspace, text: string) => Trial[],
+): Promise<number> {
   const workspace = await openRunnable(context, options);
   const text = await readFile(path.resolve(context.cwd, file), "utf8").catch((error: unknown) => {
     throw new CliError(`cannot read the fixtures: ${messageOf(error)}`);

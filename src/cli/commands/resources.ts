@@ -19,11 +19,22 @@ const listResources = defineCommand({
   run: (context, options) =>
     withHost(context, options, "start", async (host) => {
       const { resources, templates } = await host.resources();
-      if (options.json) return context.json([...resources.map((r) => ({ app: r.app, ...r.resource })), ...templates.map((t) => ({ app: t.app, ...t.template }))]);
+      if (options.json)
+        return context.json([...resources.map((r) => ({ app: r.app, ...r.resource })), ...templates.map((t) => ({ app: t.app, ...t.template }))]);
       if (resources.length + templates.length === 0) return context.out("no resources");
       const rows = [
-        ...resources.map((r) => [r.app, word(r.resource, "uri"), word(r.resource, "mimeType"), truncate(word(r.resource, "description") || word(r.resource, "name"), 70)]),
-        ...templates.map((t) => [t.app, word(t.template, "uriTemplate"), word(t.template, "mimeType"), truncate(word(t.template, "description") || word(t.template, "name"), 70)]),
+        ...resources.map((r) => [
+          r.app,
+          word(r.resource, "uri"),
+          word(r.resource, "mimeType"),
+          truncate(word(r.resource, "description") || word(r.resource, "name"), 70),
+        ]),
+        ...templates.map((t) => [
+          t.app,
+          word(t.template, "uriTemplate"),
+          word(t.template, "mimeType"),
+          truncate(word(t.template, "description") || word(t.template, "name"), 70),
+        ]),
       ];
       context.out(table(["APP", "URI", "TYPE", "ABOUT"], rows, context.style));
     }),
@@ -33,10 +44,15 @@ const readResource = defineCommand<{ app?: string; session: string }>({
   usage: "resources read <uri>",
   summary: "Read one resource and print its text.",
   examples: ["aurora-mcp resources read aurora://diary/index"],
-  options: (command) => command.option("--app <package>", "the app that has it, when several do").option("--session <name>", "conversation that the read belongs to", "cli"),
+  options: (command) =>
+    command.option("--app <package>", "the app that has it, when several do").option("--session <name>", "conversation that the read belongs to", "cli"),
   run: (context, options, [uri]) =>
     withHost(context, options, "start", async (host) => {
-      printRead(context, options.json === true, await host.readResource(uri!, { session: options.session, signal: context.signal, ...(options.app === undefined ? {} : { app: options.app }) }));
+      printRead(
+        context,
+        options.json === true,
+        await host.readResource(uri!, { session: options.session, signal: context.signal, ...(options.app === undefined ? {} : { app: options.app }) }),
+      );
     }),
 });
 
@@ -58,7 +74,10 @@ const getPrompt = defineCommand<{ arg?: string[]; session: string }>({
   usage: "prompts get <prompt>",
   summary: "Get one prompt, filled with arguments.",
   examples: ["aurora-mcp prompts get weather_summary --arg city=Oslo"],
-  options: (command) => command.option("--arg <name=value>", "an argument; may be given several times", collect).option("--session <name>", "conversation that the prompt belongs to", "cli"),
+  options: (command) =>
+    command
+      .option("--arg <name=value>", "an argument; may be given several times", collect)
+      .option("--session <name>", "conversation that the prompt belongs to", "cli"),
   run: (context, options, [name]) =>
     withHost(context, options, "start", async (host) => {
       const args = readPairs(options.arg ?? [], "--arg");
@@ -69,7 +88,10 @@ const getPrompt = defineCommand<{ arg?: string[]; session: string }>({
 function argumentsOf(prompt: JsonObject): string {
   const list = own(prompt, "arguments");
   if (!Array.isArray(list)) return "";
-  return list.filter(isObject).map((item) => String(own(item, "name")) + (own(item, "required") === true ? "" : "?")).join(", ");
+  return list
+    .filter(isObject)
+    .map((item) => String(own(item, "name")) + (own(item, "required") === true ? "" : "?"))
+    .join(", ");
 }
 
 /** Prints a resources/read or prompts/get result. */
@@ -79,7 +101,11 @@ function printRead(context: Context, json: boolean, result: JsonObject): void {
   if (Array.isArray(contents)) {
     for (const item of contents.filter(isObject)) {
       const text = own(item, "text");
-      context.out(typeof text === "string" ? escapeInvisible(text, true) : `[binary ${word(item as JsonObject, "mimeType")} ${word(item as JsonObject, "uri")}; --json has it in base64]`);
+      context.out(
+        typeof text === "string"
+          ? escapeInvisible(text, true)
+          : `[binary ${word(item as JsonObject, "mimeType")} ${word(item as JsonObject, "uri")}; --json has it in base64]`,
+      );
     }
   }
   const messages = own(result, "messages");

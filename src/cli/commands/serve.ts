@@ -23,7 +23,10 @@ export const serveCommand = defineCommand<{ stdio?: boolean }>({
     if (running !== null) {
       running.close();
       const { bridgeStdio } = await import("../../mcp/serve-bridge.ts");
-      const [token, certificate] = await Promise.all([readToken(tokenFiles(workspace.dataDir).caller), running.host.tls_cert === null ? null : readFile(running.host.tls_cert, "utf8")]);
+      const [token, certificate] = await Promise.all([
+        readToken(tokenFiles(workspace.dataDir).caller),
+        running.host.tls_cert === null ? null : readFile(running.host.tls_cert, "utf8"),
+      ]);
       return bridgeStdio({ url: `${running.host.url}/mcp`, token, certificate, input: process.stdin, output: process.stdout, signal: context.signal });
     }
     requireRunnable(context, workspace);
@@ -34,12 +37,28 @@ export const serveCommand = defineCommand<{ stdio?: boolean }>({
 /** A host of its own, with its door open: `approvals`, `status` and further clients find it. */
 async function serveAlone(context: Context, workspace: RunnableWorkspace): Promise<void> {
   const { plan, masker } = workspace;
-  const [{ createLogger, startHost }, { createGateway }, { serveStdio }] = await Promise.all([import("../../daemon.ts"), import("../../mcp/gateway.ts"), import("../../mcp/serve-stdio.ts")]);
+  const [{ createLogger, startHost }, { createGateway }, { serveStdio }] = await Promise.all([
+    import("../../daemon.ts"),
+    import("../../mcp/gateway.ts"),
+    import("../../mcp/serve-stdio.ts"),
+  ]);
   const log = createLogger({ level: plan.log.level, format: "text", masker });
-  const host = await startHost({ workspace, env: context.env, log, version: version(), onKit: (kit) => void context.onForce(() => void kit.close({ force: true })) });
+  const host = await startHost({
+    workspace,
+    env: context.env,
+    log,
+    version: version(),
+    onKit: (kit) => void context.onForce(() => void kit.close({ force: true })),
+  });
   try {
     const gateway = createGateway({ kit: host.kit, settings: () => plan.gateway ?? LOCAL_DOOR, info: { name: plan.name, version: version() } });
-    await serveStdio({ gateway, principal: { role: "caller", client: CALLER, sees: () => true }, input: process.stdin, output: process.stdout, signal: context.signal });
+    await serveStdio({
+      gateway,
+      principal: { role: "caller", client: CALLER, sees: () => true },
+      input: process.stdin,
+      output: process.stdout,
+      signal: context.signal,
+    });
     await gateway.close();
   } finally {
     await host.stop();

@@ -11,8 +11,18 @@ import { table } from "../table.ts";
 
 function printTools(rows: readonly ToolRow[], style: Style): string {
   if (rows.length === 0) return "no tools";
-  const cells = rows.map((row) => [row.name, row.short_name, row.risk, row.action, row.state, String(row.tokens), truncate(row.reason ?? row.description ?? "", 70)]);
-  return table(["TOOL", "SHORT NAME", "RISK", "ACTION", "STATE", "TOKENS", "ABOUT"], cells, style, (row, column) => (column === 4 && rows[row]!.state !== "exposed" ? "yellow" : null));
+  const cells = rows.map((row) => [
+    row.name,
+    row.short_name,
+    row.risk,
+    row.action,
+    row.state,
+    String(row.tokens),
+    truncate(row.reason ?? row.description ?? "", 70),
+  ]);
+  return table(["TOOL", "SHORT NAME", "RISK", "ACTION", "STATE", "TOKENS", "ABOUT"], cells, style, (row, column) =>
+    column === 4 && rows[row]!.state !== "exposed" ? "yellow" : null,
+  );
 }
 
 const list = defineCommand<{ app?: string }>({
@@ -54,7 +64,9 @@ const show = defineCommand({
       const { bold, plain } = { bold: (text: string) => context.style("bold", text), plain: (text: string | null) => escapeInvisible(text ?? "-") };
       context.out(bold(row.name) + (row.title ? `  ${plain(row.title)}` : ""));
       context.out(escapeInvisible(row.description ?? "no description", true));
-      context.out(`\nshort name  ${row.short_name}\napp         ${row.app}\nrisk        ${row.risk} (${plain(row.risk_source)})\naction      ${row.action}\nstate       ${row.state}${row.reason ? `: ${plain(row.reason)}` : ""}\ntokens      ${row.tokens}`);
+      context.out(
+        `\nshort name  ${row.short_name}\napp         ${row.app}\nrisk        ${row.risk} (${plain(row.risk_source)})\naction      ${row.action}\nstate       ${row.state}${row.reason ? `: ${plain(row.reason)}` : ""}\ntokens      ${row.tokens}`,
+      );
       for (const part of ["inputSchema", "outputSchema", "annotations"]) {
         const value = own(definition, part);
         if (value !== undefined) context.out(`\n${bold(part)}\n${escapeInvisible(JSON.stringify(value, null, 2), true)}`);
@@ -70,7 +82,10 @@ export async function findTool(host: Host, name: string): Promise<ToolRow> {
   const same = rows.filter((row) => row.tool === name);
   if (same.length === 1) return same[0]!;
   if (same.length > 1) throw new CliError(`"${name}" is the name of several tools; write one of: ${same.map((row) => row.name).join(", ")}`, EXIT.problems);
-  const near = nearest(name, rows.flatMap((row) => [row.name, row.tool]));
+  const near = nearest(
+    name,
+    rows.flatMap((row) => [row.name, row.tool]),
+  );
   throw new CliError(`no tool is called "${name}"${near.length > 0 ? `; near: ${near.join(", ")}` : "; aurora-mcp tools list shows all"}`, EXIT.problems);
 }
 

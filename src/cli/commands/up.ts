@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { HostRunningError } from "../../control/run-file.ts";
 import type { LogLevel } from "../../daemon.ts";
-import { CliError } from "../cli-error.ts";
+import { CliError, EXIT } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
 import { runningHost } from "../connect.ts";
 import type { ProcessContext } from "../context.ts";
@@ -37,8 +37,12 @@ export const upCommand = defineCommand<UpFlags>({
   run: async (context, options) => {
     const workspace = await openRunnable(context, options);
     if (workspace.diagnostics.length > 0) context.note(`${printFindings(context, workspace, workspace.diagnostics, "text")}\n`);
-    const { createLogger, runHost } = await import("../../daemon.ts");
-    const log = createLogger({ level: options.logLevel ?? workspace.plan.log.level, format: options.logFormat ?? (process.stderr.isTTY ? "text" : "json"), masker: workspace.masker });
+    const { CollisionError, createLogger, runHost } = await import("../../daemon.ts");
+    const log = createLogger({
+      level: options.logLevel ?? workspace.plan.log.level,
+      format: options.logFormat ?? (process.stderr.isTTY ? "text" : "json"),
+      masker: workspace.masker,
+    });
     // A command with a kit of its own is soon done; a host stays, and runHost names it.
     await runningHost(workspace);
     (context as ProcessContext).release();
@@ -56,6 +60,7 @@ export const upCommand = defineCommand<UpFlags>({
       });
     } catch (error) {
       if (error instanceof HostRunningError) throw new CliError(`${error.message}\n  aurora-mcp status shows it; stop it with: kill ${error.host.pid}`);
+      if (error instanceof CollisionError) throw new CliError(error.message, EXIT.problems);
       throw error;
     }
   },

@@ -25,7 +25,9 @@ export const validateCommand = defineCommand<{ format?: Format; strict?: boolean
       .option("--strict", "warnings are errors"),
   run: async (context, options) => {
     const workspace = await openWorkspace(context, options);
-    const found = options.strict ? workspace.diagnostics.map((d) => (d.severity === "warning" ? { ...d, severity: "error" as const } : d)) : workspace.diagnostics;
+    const found = options.strict
+      ? workspace.diagnostics.map((d) => (d.severity === "warning" ? { ...d, severity: "error" as const } : d))
+      : workspace.diagnostics;
     const format = options.format ?? (options.json ? "json" : "text");
     if (format === "json" || found.length > 0) context.out(printFindings(context, workspace, found, format));
     const failed = hasErrors(found);
@@ -38,10 +40,19 @@ export const validateCommand = defineCommand<{ format?: Format; strict?: boolean
 function printSummary({ plan, texts, topologyFile }: Workspace, style: Style): string {
   if (plan === null) return "";
   const rows = [
-    ...[...plan.apps.values()].map((app) => [app.package, app.trust, app.connect.transport === "http" ? app.connect.url : [app.connect.command, ...app.connect.args].join(" "), app.connect.transport === "http" ? "-" : app.connect.cwd]),
+    ...[...plan.apps.values()].map((app) => [
+      app.package,
+      app.trust,
+      app.connect.transport === "http" ? app.connect.url : [app.connect.command, ...app.connect.args].join(" "),
+      app.connect.transport === "http" ? "-" : app.connect.cwd,
+    ]),
     ...[...plan.parked.values()].map((app) => [app.package, "-", `${app.state}: ${app.reason}`, "-"]),
   ];
-  const lines = [`${style("green", "ok")}  ${topologyFile}  (${count(texts.size, "file")}, ${count(rows.length, "app")})`, `data   ${plan.dataDir}`, `inbox  ${plan.inbox.sink === "off" ? "off" : plan.inbox.dir}`];
+  const lines = [
+    `${style("green", "ok")}  ${topologyFile}  (${count(texts.size, "file")}, ${count(rows.length, "app")})`,
+    `data   ${plan.dataDir}`,
+    `inbox  ${plan.inbox.sink === "off" ? "off" : plan.inbox.dir}`,
+  ];
   for (const entry of plan.exports) lines.push(`export ${entry.format}  ${entry.file}`);
   if (rows.length > 0) lines.push("", table(["APP", "TRUST", "RUNS", "IN"], rows, style));
   return lines.join("\n");

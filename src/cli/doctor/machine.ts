@@ -22,7 +22,13 @@ export async function checkInotify(read: (file: string) => Promise<string> = (fi
   const said: string[] = [];
   for (const { file, least, key } of [WATCHES, INSTANCES]) {
     const limit = Number((await read(file).catch(() => "")).trim() || NaN);
-    if (limit < least) return { name: "file watch", state: "warning", message: `${key} is only ${limit}`, help: `raise it: sudo sysctl ${key}=${least * 8}; until then set watch: poll if edits are not seen` };
+    if (limit < least)
+      return {
+        name: "file watch",
+        state: "warning",
+        message: `${key} is only ${limit}`,
+        help: `raise it: sudo sysctl ${key}=${least * 8}; until then set watch: poll if edits are not seen`,
+      };
     said.push(`${key} ${limit}`);
   }
   return { name: "file watch", state: "ok", message: said.join(", ") };
@@ -34,8 +40,20 @@ const RELEASED = Date.parse("2026-01-01T00:00:00Z");
 /** Whether the clock can be right: not before this release, and not apart from the clock that stamps files (`writtenAt`, if a file was written). */
 export function checkClock(now: number, writtenAt: number | null): Check {
   const text = new Date(now).toISOString();
-  if (now < RELEASED) return { name: "clock", state: "problem", message: `the clock says ${text}, before this release was made`, help: "set the clock; expiry of approvals and events goes by it" };
+  if (now < RELEASED)
+    return {
+      name: "clock",
+      state: "problem",
+      message: `the clock says ${text}, before this release was made`,
+      help: "set the clock; expiry of approvals and events goes by it",
+    };
   const apart = writtenAt === null ? 0 : Math.abs(now - writtenAt);
-  if (apart > 5000) return { name: "clock", state: "warning", message: `files are stamped ${Math.round(apart / 1000)}s apart from the clock (${text})`, help: "the data folder seems to lie on another machine; set both clocks by a time server" };
+  if (apart > 5000)
+    return {
+      name: "clock",
+      state: "warning",
+      message: `files are stamped ${Math.round(apart / 1000)}s apart from the clock (${text})`,
+      help: "the data folder seems to lie on another machine; set both clocks by a time server",
+    };
   return { name: "clock", state: "ok", message: text };
 }

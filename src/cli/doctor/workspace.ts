@@ -7,9 +7,21 @@ import type { Check, Patient } from "./check.ts";
 
 /** Whether the files are without errors. */
 export function checkFiles({ workspace }: Patient): Check {
-  if (workspace === null) return { name: "workspace", state: "problem", message: "no topology/topology.yaml in this folder or a parent", help: "make one with aurora-mcp init, or name it with --topology" };
+  if (workspace === null)
+    return {
+      name: "workspace",
+      state: "problem",
+      message: "no topology/topology.yaml in this folder or a parent",
+      help: "make one with aurora-mcp init, or name it with --topology",
+    };
   const errors = workspace.diagnostics.filter((d) => d.severity === "error").length;
-  if (errors > 0) return { name: "workspace", state: "problem", message: `${workspace.topologyFile}: ${errors} error${errors === 1 ? "" : "s"}`, help: "aurora-mcp validate shows them" };
+  if (errors > 0)
+    return {
+      name: "workspace",
+      state: "problem",
+      message: `${workspace.topologyFile}: ${errors} error${errors === 1 ? "" : "s"}`,
+      help: "aurora-mcp validate shows them",
+    };
   return { name: "workspace", state: "ok", message: workspace.topologyFile };
 }
 
@@ -23,8 +35,20 @@ export async function checkCommands(plan: Plan, env: NodeJS.ProcessEnv): Promise
     const found = await findProgram(command, cwd, searched, env["PATHEXT"]);
     const name = `command ${app.package}`;
     if (found !== null) checks.push({ name, state: "ok", message: found });
-    else if (/[\\/]/.test(command)) checks.push({ name, state: "problem", message: `${path.resolve(cwd, command)} is not a program that can be run`, help: "mend mcp.command, or make the file executable: chmod +x" });
-    else checks.push({ name, state: "problem", message: `"${command}" is not on PATH: ${searched}`, help: `write an absolute path in mcp.command, or set env.PATH for ${app.package}` });
+    else if (/[\\/]/.test(command))
+      checks.push({
+        name,
+        state: "problem",
+        message: `${path.resolve(cwd, command)} is not a program that can be run`,
+        help: "mend mcp.command, or make the file executable: chmod +x",
+      });
+    else
+      checks.push({
+        name,
+        state: "problem",
+        message: `"${command}" is not on PATH: ${searched}`,
+        help: `write an absolute path in mcp.command, or set env.PATH for ${app.package}`,
+      });
   }
   return checks;
 }
@@ -54,7 +78,13 @@ export async function checkFolders(plan: Plan): Promise<{ readonly checks: Check
   for (const [setting, folder] of folders) {
     const existing = await nearestFolder(folder);
     const probe = existing === null ? null : await mkdtemp(path.join(existing, ".aurora-doctor-")).catch(() => null);
-    if (probe === null) checks.push({ name: setting, state: "problem", message: `${existing ?? folder} cannot be written`, help: `give this user the right to write there, or change ${setting} in topology.yaml` });
+    if (probe === null)
+      checks.push({
+        name: setting,
+        state: "problem",
+        message: `${existing ?? folder} cannot be written`,
+        help: `give this user the right to write there, or change ${setting} in topology.yaml`,
+      });
     else {
       writtenAt = (await stat(probe)).mtimeMs;
       await rm(probe, { recursive: true });
@@ -76,7 +106,10 @@ export async function checkPort(plan: Plan, runningUrl: string | null): Promise<
     server.listen({ host, port }, () => server.close(() => resolve(null)));
   });
   if (fault === null) return { name, state: "ok", message: port === 0 ? `${host}, any free port` : `${host}:${port} is free` };
-  const help = fault.code === "EADDRINUSE" ? `another program has it: stop that, or change gateway.listen in ${plan.topologyFile} (port 0 takes any free one)` : "change gateway.listen in topology.yaml";
+  const help =
+    fault.code === "EADDRINUSE"
+      ? `another program has it: stop that, or change gateway.listen in ${plan.topologyFile} (port 0 takes any free one)`
+      : "change gateway.listen in topology.yaml";
   return { name, state: "problem", message: `cannot listen on ${host}:${port}: ${fault.code ?? fault.message}`, help };
 }
 
@@ -85,13 +118,21 @@ export function checkWorkspaceWriters(plan: Plan): Check[] {
   const checks = [...plan.apps.values()].flatMap((app) => {
     const ways = waysIn(app, plan.root, path.dirname(plan.topologyFile));
     if (ways.length === 0) return [];
-    return [{ name: `writes ${app.package}`, state: "warning" as const, message: `${ways.join(" and ")} let${ways.length === 1 ? "s" : ""} ${app.package} reach ${plan.root}`, help: "whoever edits the YAML there can run programs as you: give the app a folder of its own" }];
+    return [
+      {
+        name: `writes ${app.package}`,
+        state: "warning" as const,
+        message: `${ways.join(" and ")} let${ways.length === 1 ? "s" : ""} ${app.package} reach ${plan.root}`,
+        help: "whoever edits the YAML there can run programs as you: give the app a folder of its own",
+      },
+    ];
   });
   return checks.length > 0 ? checks : [{ name: "writes", state: "ok", message: "no app is handed the workspace" }];
 }
 
 function waysIn(app: AppPlan, root: string, topologyDir: string): string[] {
-  const covers = (folder: string): boolean => [root, topologyDir].some((target) => target === folder || target.startsWith(folder.endsWith(path.sep) ? folder : folder + path.sep));
+  const covers = (folder: string): boolean =>
+    [root, topologyDir].some((target) => target === folder || target.startsWith(folder.endsWith(path.sep) ? folder : folder + path.sep));
   const ways: string[] = [];
   for (const folder of app.grants.roots ?? []) if (covers(path.resolve(topologyDir, folder))) ways.push(`root ${folder}`);
   if (app.connect.transport === "http") return ways;
