@@ -53,7 +53,7 @@ export interface AppManifest {
    */
   description?: string;
   /**
-   * false keeps the app out; it is listed as disabled.
+   * false keeps the app out; it is listed as disabled. A change starts or stops it.
    */
   enabled?: boolean;
   commands?: Commands;
@@ -425,7 +425,7 @@ export interface AppSettings {
    */
   description?: string;
   /**
-   * false keeps the app out; it is listed as disabled.
+   * false keeps the app out; it is listed as disabled. A change starts or stops it.
    */
   enabled?: boolean;
   commands?: Commands;
@@ -498,7 +498,7 @@ export interface AppEntry {
    */
   description?: string;
   /**
-   * false keeps the app out; it is listed as disabled.
+   * false keeps the app out; it is listed as disabled. A change starts or stops it.
    */
   enabled?: boolean;
   commands?: Commands;

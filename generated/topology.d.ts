@@ -132,7 +132,7 @@ export interface AppEntry {
    */
   description?: string;
   /**
-   * false keeps the app out; it is listed as disabled.
+   * false keeps the app out; it is listed as disabled. A change starts or stops it.
    */
   enabled?: boolean;
   commands?: Commands;
@@ -614,7 +614,7 @@ export interface Limits {
    */
   concurrent_starts?: number;
   /**
-   * Largest tool result.
+   * Largest tool result. Counts at once for programs; apps behind a URL reconnect.
    */
   result_bytes?: Size;
   /**
@@ -622,7 +622,7 @@ export interface Limits {
    */
   message_bytes?: Size;
   /**
-   * Largest message on a server's stdout.
+   * Largest message on the stdout of a server that does not say its own.
    */
   line_bytes?: Size;
   /**

@@ -17,19 +17,24 @@ export interface AppDefaults {
   readonly drainTimeoutMs: number;
   readonly lineBytes: number;
   readonly resultBytes: number;
+  readonly toolsPerApp: number;
+  readonly listPages: number;
 }
 
 /** Resolves the topology's `defaults` and `limits` for apps. The values have passed the schema check, so they parse. */
 export function appDefaults(root: string, topology: TopologyConfig): AppDefaults {
   const d = topology.defaults ?? {};
+  const limits = topology.limits ?? {};
   return {
     root,
     startTimeoutMs: duration(d.start_timeout, 60_000),
     callTimeoutMs: duration(d.call_timeout, 30_000),
     maxTotalTimeoutMs: duration(d.max_total_timeout, 600_000),
     drainTimeoutMs: duration(d.drain_timeout, 30_000),
-    lineBytes: size(topology.limits?.line_bytes, 64 * 1024 ** 2),
-    resultBytes: size(topology.limits?.result_bytes, 32 * 1024 ** 2),
+    lineBytes: size(limits.line_bytes, 64 * 1024 ** 2),
+    resultBytes: size(limits.result_bytes, 32 * 1024 ** 2),
+    toolsPerApp: limits.tools_per_app ?? 10_000,
+    listPages: limits.list_pages ?? 200,
   };
 }
 
@@ -74,7 +79,7 @@ export function compileApp(app: AppConfig, defaults: AppDefaults, secretKey: str
     logLevel: s.log_level ?? null,
     source: app.display,
   } satisfies Omit<AppPlan, "digests">;
-  return { ...values, digests: classDigests(values, secretKey) };
+  return { ...values, digests: classDigests(values, defaults, secretKey) };
 }
 
 /** Trust counts where the topology gives it, or where a trusted discover entry found the manifest (contracts 3). */
@@ -105,13 +110,16 @@ function stdioSpec(s: AppManifest, defaults: AppDefaults): StdioSpec {
   };
 }
 
+/** Written or not, they mean the same. */
+const OAUTH_DEFAULTS = { grant: "authorization_code", signing_algorithm: "ES256", redirect_port: 0 };
+
 function httpSpec(mcp: McpSettings, defaults: AppDefaults): HttpSpec {
   return {
     transport: "http",
     url: mcp.url ?? "",
     headers: mcp.headers ?? {},
     bearer: mcp.auth?.bearer ?? null,
-    oauth: mcp.auth?.oauth === undefined ? null : { ...mcp.auth.oauth },
+    oauth: mcp.auth?.oauth === undefined ? null : { ...OAUTH_DEFAULTS, ...mcp.auth.oauth },
     ca: mcp.tls?.ca ?? null,
     insecure: mcp.tls?.insecure ?? false,
     bodyBytes: defaults.resultBytes,
@@ -122,7 +130,7 @@ function httpSpec(mcp: McpSettings, defaults: AppDefaults): HttpSpec {
  * One digest per reload class over the effective values, put back under the keys that the schema knows. Explicit defaults,
  * key order and comments therefore change nothing, and removing a key is a change.
  */
-function classDigests(plan: Omit<AppPlan, "digests">, secretKey: string): AppPlan["digests"] {
+function classDigests(plan: Omit<AppPlan, "digests">, defaults: AppDefaults, secretKey: string): AppPlan["digests"] {
   const c = plan.connect;
   const effective = {
     name: plan.name,
@@ -152,8 +160,11 @@ function classDigests(plan: Omit<AppPlan, "digests">, secretKey: string): AppPla
       handover: plan.handover,
     },
   };
+  // Limits of the topology that reach into each app have the class that they have there.
+  const limits = { tools_per_app: defaults.toolsPerApp, list_pages: defaults.listPages, ...(c.transport === "http" ? { result_bytes: c.bodyBytes } : {}) };
   const byClass: Record<ReloadClass, [string, unknown][]> = { live: [], relist: [], reconnect: [], restart: [], host: [] };
-  for (const leaf of classifyLeaves(effective, "app.schema.json", "/$defs/entry")) byClass[leaf.class].push([leaf.path, leaf.value]);
+  const leaves = [...classifyLeaves(effective, "app.schema.json", "/$defs/entry"), ...classifyLeaves({ limits }, "topology.schema.json", "")];
+  for (const leaf of leaves) byClass[leaf.class].push([leaf.path, leaf.value]);
   const hash = (cls: ReloadClass): string => keyedDigest(byClass[cls], `app-${cls}`, secretKey);
   return { live: hash("live"), relist: hash("relist"), reconnect: hash("reconnect"), restart: hash("restart"), host: hash("host") };
 }

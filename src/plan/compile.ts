@@ -3,7 +3,7 @@ import { compileSignals } from "../amp/mapping.ts";
 import type { Diagnostic } from "../base/diagnostics.ts";
 import { sortDiagnostics } from "../base/diagnostics.ts";
 import { parseSize } from "../base/durations.ts";
-import { deepFreeze, digest, keyedDigest } from "../base/json.ts";
+import { deepFreeze, digest, isObject, keyedDigest } from "../base/json.ts";
 import type { AppConfig, Config, ParkedApp } from "../config/types.ts";
 import { compilePolicy, type PolicyRules } from "../policy/rules.ts";
 import type { SignalRules } from "../amp/mapping.ts";
@@ -44,7 +44,7 @@ export function compilePlan(config: Config, options: CompileOptions): CompileRes
   const settings = settingsOf(topology, path.dirname(file));
   const digests = {
     policy: policy.rules.revision,
-    signals: digest(config.signals.map((s) => s.value), "signals"),
+    signals: digest(signalRules(config), "signals"),
     exports: digest(settings.exports, "exports"),
     ...topologyDigests(topology, options.secretKey),
   };
@@ -62,6 +62,11 @@ export function compilePlan(config: Config, options: CompileOptions): CompileRes
   });
   const unit = [...policy.diagnostics, ...signals.diagnostics];
   return { plan, unitOk: !unit.some((d) => d.severity === "error"), diagnostics: sortDiagnostics([...unit, ...crossCheck(config, plan)]) };
+}
+
+/** Mapping rules as they are meant: in which file and in what order they stand changes nothing. */
+function signalRules(config: Config): unknown[] {
+  return config.signals.flatMap((file) => file.value.rules ?? []).map((rule) => ({ priority: "normal", ...rule })).sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 const compiled = new WeakMap<AppConfig, { readonly key: string; readonly plan: AppPlan }>();
@@ -92,7 +97,7 @@ function settingsOf(t: TopologyConfig, dir: string): Settings {
     name: t.name ?? "aurora",
     dataDir,
     inbox: inboxOf(t, dataDir),
-    exports: t.exports ?? [],
+    exports: (t.exports ?? []).map((entry) => ({ mode: "all", ...entry })),
     gateway: t.gateway === undefined ? null : gatewayOf(t.gateway),
     lockFile: path.join(dir, "tools.lock.json"),
     pins: t.pins ?? "first_use",
@@ -142,17 +147,23 @@ function gatewayOf(g: NonNullable<TopologyConfig["gateway"]>): GatewayPlan {
   };
 }
 
-/** Digests of the topology's own settings: one for everything live, and one per field that only a host restart changes. */
+/** Digests of the topology's own settings: one for everything that holds at once, and one per field that only a host restart changes. */
 function topologyDigests(topology: TopologyConfig, secretKey: string): { live: string; host: Readonly<Record<string, string>> } {
   const { apps: _apps, discover: _discover, policies: _policies, signals: _signals, exports: _exports, defaults: _defaults, ...own } = topology;
   const live: [string, unknown][] = [];
   const host: Record<string, string> = {};
   for (const leaf of classifyLeaves(own, "topology.schema.json", "")) {
-    if (leaf.isDefault) continue;
+    if (leaf.isDefault || isEmptyMap(leaf.value)) continue;
     if (leaf.class === "host") host[leaf.path] = keyedDigest(leaf.value, leaf.path, secretKey);
     else live.push([leaf.path, leaf.value]);
   }
+  // An open door with nothing but defaults is still a door.
+  if (own.gateway !== undefined) host["gateway"] = "open";
   return { live: keyedDigest(live, "settings", secretKey), host };
+}
+
+function isEmptyMap(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length === 0;
 }
 
 export type { PolicyRules, SignalRules };

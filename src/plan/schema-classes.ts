@@ -57,27 +57,27 @@ function plainValue(value: unknown, schema: SchemaNode | null): { value: unknown
   return { value: plain(value), isDefault: fallback !== undefined && fallback !== null && canonicalJson(plain(fallback)) === canonicalJson(plain(value)) };
 }
 
-/** The schema of a member. A class written beside a `$ref` counts before the class at its target. */
+/** The schema of a member. */
 function childOf(schema: SchemaNode, key: string): { schema: SchemaNode; class: ReloadClass | undefined } | null {
   const named = own(own(schema.node, "properties"), key);
   const raw = isObject(named) ? named : own(schema.node, "additionalProperties");
   if (!isObject(raw)) return null;
-  const resolved = resolve({ file: schema.file, node: raw });
-  // A default beside a `$ref` belongs to this member alone.
-  const target = own(raw, "default") === undefined ? resolved : { ...resolved, node: { ...resolved.node, default: raw["default"] } };
-  return { schema: target, class: classOf(raw) ?? classOf(target.node) };
+  const target = resolve({ file: schema.file, node: raw });
+  return { schema: target, class: classOf(target.node) };
 }
 
 function classOf(node: Record<string, unknown>): ReloadClass | undefined {
   return own(node, "x-reload") as ReloadClass | undefined;
 }
 
+/** Follows `$ref`s. What is written beside one (a class, a default, a description) counts before what its target says. */
 function resolve(at: SchemaNode): SchemaNode {
-  const ref = own(at.node, "$ref");
+  const { $ref: ref, ...beside } = at.node;
   if (typeof ref !== "string") return at;
   const [file, pointer] = ref.split("#") as [string, string];
   const target = file === "" ? at.file : file;
-  return resolve({ file: target, node: atPointer(target, pointer) });
+  const found = resolve({ file: target, node: atPointer(target, pointer) });
+  return { file: found.file, node: { ...found.node, ...beside } };
 }
 
 function atPointer(file: string, pointer: string): Record<string, unknown> {
@@ -103,11 +103,10 @@ export function schemaProperties(schemaFile: string, pointer = ""): SchemaProper
       const properties = own(branch, "properties");
       if (isObject(properties)) {
         for (const [key, raw] of Object.entries(properties)) {
-          const member = raw as Record<string, unknown>;
-          const target = resolve({ file: at.file, node: member });
-          const cls = classOf(member) ?? classOf(target.node) ?? inherited;
+          const target = resolve({ file: at.file, node: raw as Record<string, unknown> });
+          const cls = classOf(target.node) ?? inherited;
           const full = path === "" ? key : `${path}.${key}`;
-          out.push({ path: full, class: cls, description: String(own(member, "description") ?? own(target.node, "description") ?? "") });
+          out.push({ path: full, class: cls, description: String(own(target.node, "description") ?? "") });
           visit(target, full, cls);
         }
       }
