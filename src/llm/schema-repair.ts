@@ -1,7 +1,8 @@
 import { isObject, own, setOwn, type Json, type JsonObject } from "../base/json.ts";
 import { nameHash } from "../tools/names.ts";
-import { enumWithNull, hasRightForm, isDroppedKeyword, isNameList, repairedType, sharedType, valuesOfTypes, withNull } from "./schema-keywords.ts";
-import { LIST_KEYWORDS, Notes, SINGLE_KEYWORDS, allowsType, pointTo, propertiesOf, typesOf, type Node } from "./schema-node.ts";
+import { hasRightForm, isDroppedKeyword, isNameList, repairedType } from "./schema-keywords.ts";
+import { LIST_KEYWORDS, Notes, SINGLE_KEYWORDS, pointTo, type Node } from "./schema-node.ts";
+import { repairBounds, repairNullable, repairTypes, type Spot } from "./schema-repair-node.ts";
 import { definitionGraph, dropEndlessRefs, pruneRequired } from "./schema-definitions.ts";
 import { createRefTable, type RefTable } from "./schema-refs.ts";
 import type { Relaxation } from "./types.ts";
@@ -65,13 +66,6 @@ function rootIsObject(raw: Record<string, unknown>): boolean {
   return Array.isArray(type) && type.includes("object");
 }
 
-/** Where a node stands: `condition` nodes (if, not, …) keep exactly what they say, for a guessed type would change their meaning. */
-interface Spot {
-  readonly pointer: string;
-  readonly depth: number;
-  readonly condition: boolean;
-}
-
 const CONDITIONS: ReadonlySet<string> = new Set(["not", "if", "then", "else", "contains", "propertyNames", "dependentSchemas", "unevaluatedItems", "unevaluatedProperties"]);
 
 class Repair {
@@ -109,9 +103,9 @@ class Repair {
       return {};
     }
     const node = this.#keywords(raw as JsonObject, spot);
-    this.#bounds(raw as JsonObject, node, spot);
-    this.#types(node, spot);
-    return this.#nullable(raw as JsonObject, node, spot);
+    repairBounds(raw as JsonObject, node, spot, this.notes);
+    repairTypes(node, spot, this.notes);
+    return repairNullable(raw as JsonObject, node, spot, this.notes);
   }
 
   #keywords(raw: JsonObject, spot: Spot): Node {
@@ -253,64 +247,5 @@ class Repair {
     const isOwn = base === last && (keys[0] === "$defs" ? keys.length === 2 : keys[0] === "definitions" && keys.length === 2 && !declared("$defs"));
     const isRoot = keys.length === 0 && !declared("$defs") && !declared("definitions");
     return isOwn || isRoot ? base : `${base}_${nameHash(pointer)}`;
-  }
-
-  /** Draft-04 writes `minimum: 0, exclusiveMinimum: true`, whatever dialect the file claims. */
-  #bounds(raw: JsonObject, out: Node, spot: Spot): void {
-    for (const [exclusive, inclusive] of [["exclusiveMinimum", "minimum"], ["exclusiveMaximum", "maximum"]] as const) {
-      const value = raw[exclusive];
-      if (typeof value === "number" && Number.isFinite(value)) {
-        out[exclusive] = value;
-      } else if (value === true && typeof out[inclusive] === "number") {
-        out[exclusive] = out[inclusive];
-        delete out[inclusive];
-        this.notes.add("bounds.draft04", pointTo(spot.pointer, exclusive), true, out[exclusive], "annotated");
-      } else if (value !== undefined && value !== false) {
-        this.notes.add("keyword.malformed", pointTo(spot.pointer, exclusive), value, null, "widened");
-      }
-    }
-  }
-
-  #types(node: Node, spot: Spot): void {
-    if (node["type"] === undefined && !spot.condition) {
-      const values = Array.isArray(node["enum"]) ? node["enum"] : "const" in node ? [node["const"]!] : undefined;
-      const type = values ? sharedType(values) : propertiesOf(node) && node["$ref"] === undefined ? "object" : undefined;
-      if (type !== undefined) {
-        node["type"] = type;
-        this.notes.add("type.added", spot.pointer, null, type, values ? "annotated" : "narrowed");
-      }
-    }
-    if (Array.isArray(node["enum"]) && node["type"] !== undefined && !spot.condition) {
-      const fitting = valuesOfTypes(node["enum"], typesOf(node));
-      if (fitting.length < node["enum"].length) this.notes.add("enum.other_type", pointTo(spot.pointer, "enum"), node["enum"], fitting, "annotated");
-      node["enum"] = fitting;
-    }
-    if (node["type"] !== undefined && !allowsType(node, "object")) {
-      for (const keyword of ["properties", "required"]) {
-        if (node[keyword] === undefined) continue;
-        this.notes.add("keyword.useless", pointTo(spot.pointer, keyword), null, null, "annotated");
-        delete node[keyword];
-      }
-    }
-  }
-
-  #nullable(raw: JsonObject, node: Node, spot: Spot): Json {
-    if (raw["nullable"] !== true || spot.depth === 0) return node;
-    this.notes.add("nullable.openapi", spot.pointer, true, "null", "annotated");
-    if (typesOf(node).length > 0) {
-      node["type"] = withNull(node["type"]!);
-      if (Array.isArray(node["enum"])) node["enum"] = enumWithNull(node["enum"]);
-      if ("const" in node && node["const"] !== null) {
-        node["enum"] = [node["const"]!, null];
-        delete node["const"];
-      }
-      return node;
-    }
-    if (Array.isArray(node["enum"])) {
-      node["enum"] = enumWithNull(node["enum"]);
-      return node;
-    }
-    const bound = ["$ref", "anyOf", "oneOf", "allOf", "const"].some((keyword) => node[keyword] !== undefined);
-    return bound ? { anyOf: [node, { type: "null" }] } : node;
   }
 }

@@ -1,11 +1,11 @@
 import { isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
+import { geminiEnum } from "./gemini-enum.ts";
 import type { PreparedSchema } from "./prepare.ts";
 import { withKeyStyle } from "./property-keys.ts";
 import { refName, refsIn } from "./schema-definitions.ts";
 import { withDefinitions } from "./schema-inline.ts";
-import { sharedType } from "./schema-keywords.ts";
 import { intersect, isBare, mergeAllOf } from "./schema-merge.ts";
-import { Notes, branchesOf, inKeywordOrder, omit, pointTo, propertiesOf, requiredOf, typeKeyword, typeOfValue, typesOf, type Node } from "./schema-node.ts";
+import { Notes, branchesOf, inKeywordOrder, omit, pointTo, propertiesOf, requiredOf, typesOf, type Node } from "./schema-node.ts";
 import { isFreeForm, requiredChoice, withoutFalse } from "./schema-shape.ts";
 import { describeConstraint, valueInWords, withFacts } from "./words.ts";
 
@@ -207,7 +207,7 @@ class GeminiCompiler {
 
   /** Enums without null, booleans and empty strings; type lists without objects and arrays: where they are, anyOf says it. */
   #typed(node: Node, pointer: string): Node {
-    if (Array.isArray(node["enum"])) return this.#enum(node, pointer);
+    if (Array.isArray(node["enum"])) return geminiEnum(node, pointer, this.#notes);
     const types = typesOf(node);
     if (types.length < 2 || !types.some((type) => type === "object" || type === "array")) return node;
     const { title, description, anyOf, ...rest } = node;
@@ -219,45 +219,7 @@ class GeminiCompiler {
     if (anyOf !== undefined) this.#notes.add("anyOf.dropped", pointTo(pointer, "anyOf"), anyOf, null, "widened");
     return { ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }), anyOf: branches };
   }
-
-  #enum(node: Node, pointer: string): Node {
-    const list = node["enum"];
-    const rest: Node = {};
-    for (const key of ENUM_SIBLINGS) if (key in node) rest[key] = node[key]!;
-    const types = typesOf(node);
-    const at = pointTo(pointer, "enum");
-    const values = (list as Json[]).filter((value) => value === null ? types.length === 0 || types.includes("null") : true);
-    const real = values.filter((value) => value !== null && value !== "");
-    if (values.includes("")) this.#notes.add("enum.empty_value_dropped", at, "", null, "narrowed");
-    const hasNull = values.includes(null);
-    const groups = new Map<string, Json[]>();
-    for (const value of real) {
-      const type = typeof value === "number" ? "number" : typeOfValue(value);
-      groups.set(type, [...(groups.get(type) ?? []), value]);
-    }
-    const branches: Node[] = [];
-    for (const [kind, group] of groups) {
-      const shared = sharedType(group) ?? kind;
-      const type = shared === "integer" && types.includes("number") ? "number" : shared;
-      if (kind === "string" || kind === "number") branches.push({ type, enum: group });
-      else {
-        branches.push(kind === "array" ? { type, items: {} } : kind === "object" ? { type, additionalProperties: true } : { type });
-        this.#notes.add("enum.dropped", at, group, null, "widened");
-      }
-    }
-    const widened = branches.some((branch) => branch["enum"] === undefined) ? [`one of ${real.map(valueInWords).join(", ")}`] : [];
-    if (hasNull) branches.push({ type: "null" });
-    if (branches.length === 0) return types.length === 0 ? rest : { ...rest, type: "string" };
-    if (branches.length === 1) return withFacts({ ...rest, ...branches[0]! }, widened);
-    if (!hasNull && widened.length === 0) return { ...rest, ...(types.length === 0 ? {} : { type: typeKeyword(branches.map((branch) => branch["type"] as string)) }), enum: real };
-    const words: Node = {};
-    for (const key of ["title", "description"]) if (key in rest) words[key] = rest[key]!;
-    return withFacts({ ...words, anyOf: branches }, widened);
-  }
 }
-
-/** What may stand beside an enum; the rest says nothing about listed values. */
-const ENUM_SIBLINGS = ["title", "description", "format", "minimum", "maximum", "anyOf"];
 
 /** Lost keywords that need no words. */
 const SILENT: ReadonlySet<string> = new Set(["examples", "example", "deprecated", "readOnly", "writeOnly", "contentEncoding", "contentMediaType"]);

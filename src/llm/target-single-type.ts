@@ -55,8 +55,8 @@ const PORTABLE: Profile = {
   freeObject: (node) => ({ ...words(node), type: "object", properties: {}, additionalProperties: true }),
   anything: () => ({ anyOf: [{ type: "string" }, { type: "number" }, { type: "boolean" }, { type: "object", properties: {}, additionalProperties: true }, { type: "array", items: { type: "string" } }] }),
   withNull: (node) => {
-    const { title, description, anyOf, ...rest } = node;
-    const branches = Object.keys(rest).length === 0 && Array.isArray(anyOf) ? anyOf : [omit(node, "title", "description")];
+    const bare = omit(node, "title", "description");
+    const branches = Array.isArray(bare["anyOf"]) && Object.keys(bare).length === 1 ? bare["anyOf"] : [bare];
     return { ...words(node), anyOf: [...branches, { type: "null" }] };
   },
   keepsMaps: true,
