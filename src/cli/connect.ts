@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connectToHost, type ControlClient } from "../control/client.ts";
 import { claimRunFile, findRunningHost, HostRunningError, type RunFile, type RunningHost } from "../control/run-file.ts";
 import { settled } from "../settled.ts";
-import type { Workspace } from "../workspace.ts";
+import { locateWorkspace, type WorkspacePlace } from "../locate-workspace.ts";
 import { CliError, EXIT } from "./cli-error.ts";
 import type { Context, GlobalOptions } from "./context.ts";
 import { localHost, type Host } from "./host.ts";
@@ -13,12 +13,12 @@ const DOOR_WAIT = 60_000;
 const DOOR_POLL = 100;
 
 /** The running host of a workspace, or null. Waits while another process has the workspace without a door; throws a {@link CliError} when that takes too long. */
-export async function attach(workspace: Workspace): Promise<ControlClient | null> {
+export async function attach(workspace: WorkspacePlace): Promise<ControlClient | null> {
   return (await runningHost(workspace)) === null ? null : connectToHost(workspace.dataDir);
 }
 
 /** As {@link attach}, without connecting. */
-export async function runningHost(workspace: Workspace): Promise<RunningHost | null> {
+export async function runningHost(workspace: WorkspacePlace): Promise<RunningHost | null> {
   for (const end = performance.now() + DOOR_WAIT; ; await sleep(DOOR_POLL)) {
     const running = await findRunningHost(workspace.dataDir);
     if (running === null || running.url !== null) return running;
@@ -32,15 +32,13 @@ export async function runningHost(workspace: Workspace): Promise<RunningHost | n
  * `start` starts a kit for this command alone and stops it afterwards, whatever happens.
  */
 export async function withHost<T>(context: Context, options: GlobalOptions, how: "attach" | "start", use: (host: Host) => Promise<T>): Promise<T> {
+  // A running host is found without reading the files: reading takes time, and it may well be them that are broken.
+  const place = await locateWorkspace({ cwd: context.cwd, topology: options.topology });
+  const near = await attach(place);
+  if (near !== null) return withClient(near, use);
   const workspace = await openWorkspace(context, options);
-  const running = await attach(workspace);
-  if (running !== null) {
-    try {
-      return await use(running);
-    } finally {
-      running.close();
-    }
-  }
+  const running = workspace.dataDir === place.dataDir ? null : await attach(workspace);
+  if (running !== null) return withClient(running, use);
   if (how === "attach") throw new CliError(`no host runs for ${workspace.topologyFile}; start one with: aurora-mcp up`, EXIT.noHost);
   requireRunnable(context, workspace);
   let claim: RunFile;
@@ -55,6 +53,14 @@ export async function withHost<T>(context: Context, options: GlobalOptions, how:
     return await withKit(context, workspace.topologyFile, use);
   } finally {
     await claim.release();
+  }
+}
+
+async function withClient<T>(client: ControlClient, use: (host: Host) => Promise<T>): Promise<T> {
+  try {
+    return await use(client);
+  } finally {
+    client.close();
   }
 }
 

@@ -1,7 +1,6 @@
 import { chmod, readFile, realpath, rename, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { JsonObject } from "../base/json.ts";
-import { addApp } from "../config/edit-yaml.ts";
 import { printDiagnostics } from "../base/print-diagnostics.ts";
 import { CliError, EXIT } from "./cli-error.ts";
 
@@ -16,6 +15,7 @@ export interface TopologyEdit {
 
 /** Works out what topology.yaml looks like with more entries under `apps`; comments and order stay. Throws a {@link CliError} when one is there already or the file has faults. */
 export async function addApps(topologyFile: string, entries: readonly { readonly package: string; readonly entry: JsonObject }[]): Promise<TopologyEdit> {
+  const { addApp } = await import("../config/edit-yaml.ts");
   const before = await readFile(topologyFile, "utf8");
   let after = before;
   for (const { package: name, entry } of entries) {

@@ -1,10 +1,12 @@
-import { canRun, loadWorkspace, type RunnableWorkspace, type Workspace } from "../workspace.ts";
+import type { RunnableWorkspace, Workspace } from "../workspace.ts";
 import { CliError, EXIT } from "./cli-error.ts";
 import type { Context, GlobalOptions } from "./context.ts";
 import { printFindings } from "./print-findings.ts";
 
 /** The workspace that the options name, or the one around the current folder. */
-export function openWorkspace(context: Context, options: GlobalOptions): Promise<Workspace> {
+export async function openWorkspace(context: Context, options: GlobalOptions): Promise<Workspace> {
+  // Schemas, YAML and all that: loaded only by the commands that read the files.
+  const { loadWorkspace } = await import("../workspace.ts");
   return loadWorkspace({ cwd: context.cwd, env: context.env, topology: options.topology });
 }
 
@@ -17,7 +19,7 @@ export async function openRunnable(context: Context, options: GlobalOptions): Pr
 
 /** As {@link openRunnable}, for a workspace that is loaded already. */
 export function requireRunnable(context: Context, workspace: Workspace): asserts workspace is RunnableWorkspace {
-  if (canRun(workspace)) return;
+  if (workspace.plan !== null) return;
   context.note(printFindings(context, workspace, workspace.diagnostics, "text"));
   throw new CliError(`${workspace.topologyFile} and the files it names have errors; nothing was started`, EXIT.problems);
 }

@@ -2,7 +2,7 @@ import { Command, CommanderError } from "commander";
 import { KitError, messageOf } from "../base/errors.ts";
 import { escapeInvisible } from "../base/text.ts";
 import { ControlError } from "../control/client-http.ts";
-import { NoWorkspaceError } from "../workspace.ts";
+import { NoWorkspaceError } from "../locate-workspace.ts";
 import { CliError, EXIT } from "./cli-error.ts";
 import type { AnyCommandSpec } from "./command.ts";
 import { commands } from "./commands.ts";

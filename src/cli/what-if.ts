@@ -4,17 +4,13 @@ import { nearest } from "../base/text.ts";
 import { plainValue } from "../config/nodes.ts";
 import { parseYaml } from "../config/parse.ts";
 import type { ToolRow } from "../kit-api.ts";
+import { CliError } from "./cli-error.ts";
 import type { Plan } from "../plan/types.ts";
 import { flowLines, flowReport, type FlowReport } from "../policy/flows.ts";
 import { readFixtures, runFixtures } from "../policy/policy-test.ts";
 import { suggestPolicy } from "../policy/suggest.ts";
 import type { Subject } from "../policy/types.ts";
 import { ownToolName } from "../tools/own-name.ts";
-
-/** A fixture file that cannot be used; the message lists what is wrong with it. */
-export class FixtureError extends Error {
-  override readonly name = "FixtureError";
-}
 
 /** How one fixture came out. `problem` is null when it is as expected. */
 export interface Trial {
@@ -24,10 +20,10 @@ export interface Trial {
   readonly got: JsonObject | null;
 }
 
-/** Runs a file of policy fixtures (contracts 5) against the policy of a plan; starts nothing. Throws a {@link FixtureError} for a bad file. */
+/** Runs a file of policy fixtures (contracts 5) against the policy of a plan; starts nothing. Throws a {@link CliError} for a bad file. */
 export function tryPolicy(plan: Plan, file: string, text: string): Trial[] {
   const { fixtures, faults } = readFixtures(readYaml(file, text));
-  if (faults.length > 0) throw new FixtureError(faults.map((fault) => `${file}: ${fault}`).join("\n"));
+  if (faults.length > 0) throw new CliError(faults.map((fault) => `${file}: ${fault}`).join("\n"));
   const resolve = subjectFinder(plan);
   return runFixtures(plan.policy, fixtures, resolve).map(({ fixture, decision, problem }, i) => ({
     name: `${i + 1}. ${fixture.tool} ${JSON.stringify(fixture.args)}${fixture.session === "marked" ? " (marked session)" : ""}`,
@@ -37,7 +33,7 @@ export function tryPolicy(plan: Plan, file: string, text: string): Trial[] {
   }));
 }
 
-/** Runs a file of signal fixtures (contracts 7) against the mappings of a plan; writes no event. Throws a {@link FixtureError} for a bad file. */
+/** Runs a file of signal fixtures (contracts 7) against the mappings of a plan; writes no event. Throws a {@link CliError} for a bad file. */
 export function trySignals(plan: Plan, file: string, text: string): Trial[] {
   return runSignalFixtures(plan.signals, readYaml(file, text)).map(({ name, ok, problems, envelopes }) => ({
     name,
@@ -125,5 +121,5 @@ function readYaml(file: string, text: string): unknown {
   const list = /^(?:\s*(?:#.*)?\n)*-\s/.test(text);
   const parsed = parseYaml({ file, display: file, text: list ? `fixtures:\n${text}` : text });
   if (parsed.ok) return plainValue(parsed.value.root);
-  throw new FixtureError(parsed.diagnostics.map((d) => `${file}:${(d.place?.line ?? 1) - (list ? 1 : 0)}:${d.place?.column ?? 1}: ${d.message}`).join("\n"));
+  throw new CliError(parsed.diagnostics.map((d) => `${file}:${(d.place?.line ?? 1) - (list ? 1 : 0)}:${d.place?.column ?? 1}: ${d.message}`).join("\n"));
 }

@@ -75,7 +75,7 @@ async function inTerminal(args: readonly string[], answers: readonly [prompt: st
   return { code: await done, shown };
 }
 
-describe("call", { timeout: 90_000 }, () => {
+describe("call", { timeout: 240_000 }, () => {
   it("prints the result with control characters escaped, and the shape that scripts read", async () => {
     expect(await run("call", "org.example.free.quick")).toMatchObject({ code: 0, stdout: "done \\u{1b}[2J\n" });
     const { code, value } = await json("call", "org.example.free.quick", "--args", '{"text":"x"}');
@@ -156,7 +156,7 @@ describe("call", { timeout: 90_000 }, () => {
   });
 });
 
-describe("looking", { timeout: 60_000 }, () => {
+describe("looking", { timeout: 240_000 }, () => {
   it("tools list, search and show", async () => {
     const { value } = await json("tools", "list");
     expect(value).toHaveLength(6);
@@ -267,7 +267,7 @@ describe("looking", { timeout: 60_000 }, () => {
   });
 });
 
-describe("changing", { timeout: 60_000 }, () => {
+describe("changing", { timeout: 240_000 }, () => {
   const topology = (): string => path.join(root, "topology/topology.yaml");
   const touch = async (): Promise<void> => {
     const { atime, mtime } = await stat(topology());

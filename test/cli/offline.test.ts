@@ -3,8 +3,11 @@ import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { builtCli, runCli, type CliResult } from "../support/built-cli.ts";
+
+// Every command is a process of its own; a busy machine starts them slowly.
+vi.setConfig({ testTimeout: 120_000 });
 
 let root: string;
 const run = (...args: string[]): Promise<CliResult> => runCli(args, { cwd: root });
@@ -176,7 +179,7 @@ describe("without a host", () => {
   });
 });
 
-describe("findings", { timeout: 60_000 }, () => {
+describe("findings", { timeout: 240_000 }, () => {
   it("validate exits 1 with place and hint, 2 without a workspace, and --strict counts warnings", async () => {
     const file = path.join(root, "topology/topology.yaml");
     const text = await readFile(file, "utf8");
@@ -196,7 +199,7 @@ describe("findings", { timeout: 60_000 }, () => {
   });
 });
 
-describe("fixtures", { timeout: 60_000 }, () => {
+describe("fixtures", { timeout: 240_000 }, () => {
   it("policy test runs them offline", async () => {
     await writeFile(
       path.join(root, "tests.yaml"),
@@ -227,7 +230,7 @@ describe("fixtures", { timeout: 60_000 }, () => {
   });
 });
 
-describe("help", { timeout: 60_000 }, () => {
+describe("help", { timeout: 240_000 }, () => {
   it("every command has a summary, an example and the global options", async () => {
     const { commands } = await import("../../src/cli/commands.ts");
     const { createProgram } = await import("../../src/cli/program.ts");

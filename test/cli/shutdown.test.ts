@@ -54,7 +54,7 @@ afterEach(async () => {
 const STUBBORN = { ignoreTerm: true, ignoreEof: true };
 const six = Object.fromEntries([1, 2, 3, 4, 5, 6].map((n) => [`org.example.stubborn${n}`, STUBBORN]));
 
-describe("stopping", { timeout: 90_000 }, () => {
+describe("stopping", { timeout: 240_000 }, () => {
   it("stops six servers that ignore EOF and TERM side by side on one SIGINT, and says who is waited for", async () => {
     await workspaceOf(six);
     const host = await up();
@@ -140,7 +140,7 @@ describe("stopping", { timeout: 90_000 }, () => {
   });
 });
 
-describe("hang-up", { timeout: 90_000 }, () => {
+describe("hang-up", { timeout: 240_000 }, () => {
   it("without a terminal reloads", async () => {
     await workspaceOf({ "org.example.good": {} }, { reload: "off" });
     const host = await up();
@@ -174,7 +174,7 @@ describe("hang-up", { timeout: 90_000 }, () => {
   });
 });
 
-describe("starting", { timeout: 60_000 }, () => {
+describe("starting", { timeout: 240_000 }, () => {
   it("a second up names the running one, and leaves it alone", async () => {
     await workspaceOf({ "org.example.good": {} });
     const host = await up();

@@ -4,7 +4,6 @@ import { InvalidArgumentError } from "commander";
 import { messageOf } from "../../base/errors.ts";
 import type { Json, JsonObject } from "../../base/json.ts";
 import { escapeInvisible } from "../../base/text.ts";
-import { importServers } from "../../config/import-servers.ts";
 import { readPairs } from "../arguments.ts";
 import { CliError, EXIT } from "../cli-error.ts";
 import { collect, defineCommand } from "../command.ts";
@@ -71,6 +70,7 @@ export const importCommand = defineCommand<{ prefix: string; dryRun?: boolean }>
       throw new CliError(`cannot read the servers: ${messageOf(error)}`);
     });
     if (!PACKAGE.test(options.prefix)) throw new CliError(`--prefix ${options.prefix}: use letters, digits, _ and - in parts with dots between`);
+    const { importServers } = await import("../../config/import-servers.ts");
     const imported = importServers(text, options.prefix);
     if (!imported.ok) throw new CliError(`${file}: ${imported.reason}`, EXIT.problems);
     const { apps, variables, notes } = imported.value;

@@ -1,4 +1,3 @@
-import { effectiveConfig, effectiveYaml } from "../../config/effective.ts";
 import { escapeInvisible } from "../../base/text.ts";
 import { defineCommand } from "../command.ts";
 import { openWorkspace, requireRunnable } from "../open-workspace.ts";
@@ -11,6 +10,7 @@ export const configCommand = defineCommand({
   run: async (context, options) => {
     const workspace = await openWorkspace(context, options);
     if (workspace.config === null) requireRunnable(context, workspace);
+    const { effectiveConfig, effectiveYaml } = await import("../../config/effective.ts");
     const effective = effectiveConfig(workspace.config!);
     if (options.json) context.json({ config: effective.value, sources: Object.fromEntries(effective.sources) });
     else context.out(escapeInvisible(effectiveYaml(effective).trimEnd(), true));

@@ -1,5 +1,6 @@
 import { escapeInvisible } from "../../base/text.ts";
-import { NoWorkspaceError, type Workspace } from "../../workspace.ts";
+import { NoWorkspaceError } from "../../locate-workspace.ts";
+import type { Workspace } from "../../workspace.ts";
 import { EXIT } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
 import { runningHost } from "../connect.ts";

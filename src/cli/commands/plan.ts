@@ -1,7 +1,6 @@
 import type { ReloadResult } from "../../kit-api.ts";
 import { hasErrors } from "../../base/diagnostics.ts";
 import { diffPlans } from "../../plan/diff.ts";
-import { canRun } from "../../workspace.ts";
 import { EXIT } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
 import { attach, withHost } from "../connect.ts";
@@ -26,7 +25,7 @@ export const planCommand = defineCommand({
       if (result.errors.length > 0) return EXIT.problems;
       return result.changes.empty ? EXIT.ok : EXIT.changes;
     }
-    if (!canRun(workspace)) {
+    if (workspace.plan === null) {
       context.out(printFindings(context, workspace, workspace.diagnostics, options.json ? "json" : "text"));
       return EXIT.problems;
     }

@@ -3,7 +3,7 @@ import path from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { escapeInvisible } from "../../base/text.ts";
-import { draftPolicy, FixtureError, policyFlows, policySubjects, tryPolicy, trySignals, type Trial } from "../what-if.ts";
+import type { policySubjects, Trial } from "../what-if.ts";
 import type { RunnableWorkspace } from "../../workspace.ts";
 import { CliError, EXIT } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
@@ -18,7 +18,8 @@ const policyTest = defineCommand({
   details:
     "expect is allow, ask or deny, or a map of action, rule and risk. session is clean or marked. Tools are named as in the manifests' commands, or PACKAGE/TOOL.",
   examples: ["aurora-mcp policy test policy-tests.yaml"],
-  run: (context, options, [file]) => tryFixtures(context, options, file!, (workspace, text) => tryPolicy(workspace.plan, file!, text)),
+  run: (context, options, [file]) =>
+    tryFixtures(context, options, file!, async ({ plan }, text) => (await import("../what-if.ts")).tryPolicy(plan, file!, text)),
 });
 
 const signalsTest = defineCommand({
@@ -26,7 +27,8 @@ const signalsTest = defineCommand({
   summary: "Run signal fixtures offline: { tests: [{ signal: { app, method, params }, expect: [envelope, …] }] }.",
   details: "expect lists the envelopes in order, each with the members to compare; an empty list is a drop. No event is written.",
   examples: ["aurora-mcp signals test signal-tests.yaml --json"],
-  run: (context, options, [file]) => tryFixtures(context, options, file!, (workspace, text) => trySignals(workspace.plan, file!, text)),
+  run: (context, options, [file]) =>
+    tryFixtures(context, options, file!, async ({ plan }, text) => (await import("../what-if.ts")).trySignals(plan, file!, text)),
 });
 
 const suggest = defineCommand({
@@ -37,6 +39,7 @@ const suggest = defineCommand({
   run: async (context, options) => {
     const { plan } = await openRunnable(context, options);
     return withHost(context, options, "start", async (host) => {
+      const { draftPolicy } = await import("../what-if.ts");
       const text = draftPolicy(await subjectsOf(host, plan));
       if (options.json) context.json({ text });
       else process.stdout.write(text);
@@ -52,6 +55,7 @@ const flows = defineCommand({
   run: async (context, options) => {
     const { plan } = await openRunnable(context, options);
     return withHost(context, options, "start", async (host) => {
+      const { policyFlows } = await import("../what-if.ts");
       const { report, lines } = policyFlows(plan, await subjectsOf(host, plan));
       if (options.json) context.json(report);
       else context.out(escapeInvisible(lines.join("\n"), true));
@@ -62,26 +66,20 @@ const flows = defineCommand({
 
 async function subjectsOf(host: Host, plan: RunnableWorkspace["plan"]): Promise<ReturnType<typeof policySubjects>> {
   const [rows, exported] = await Promise.all([host.toolRows(), host.tools("mcp")]);
-  return policySubjects(plan, rows, JSON.parse(exported.text) as JsonObject[]);
+  return (await import("../what-if.ts")).policySubjects(plan, rows, JSON.parse(exported.text) as JsonObject[]);
 }
 
 async function tryFixtures(
   context: Context,
   options: GlobalOptions,
   file: string,
-  run: (workspace: RunnableWorkspace, text: string) => Trial[],
+  run: (workspace: RunnableWorkspace, text: string) => Promise<Trial[]>,
 ): Promise<number> {
   const workspace = await openRunnable(context, options);
   const text = await readFile(path.resolve(context.cwd, file), "utf8").catch((error: unknown) => {
     throw new CliError(`cannot read the fixtures: ${messageOf(error)}`);
   });
-  let trials: Trial[];
-  try {
-    trials = run(workspace, text);
-  } catch (error) {
-    if (error instanceof FixtureError) throw new CliError(error.message);
-    throw error;
-  }
+  const trials = await run(workspace, text);
   const failed = trials.filter((trial) => !trial.ok).length;
   if (options.json) context.json(trials);
   else {

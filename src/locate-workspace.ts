@@ -1,0 +1,29 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { messageOf } from "./base/errors.ts";
+import { findTopology, workspaceRoot } from "./files/read-set.ts";
+
+/** Where a workspace is, known without reading its YAML. */
+export interface WorkspacePlace {
+  /** Absolute. */
+  readonly topologyFile: string;
+  readonly root: string;
+  /** Folder of run-time state, as its plain line says it, else the default. A data_dir with variables in it needs a real load. */
+  readonly dataDir: string;
+}
+
+/** Thrown when there is no workspace, or its topology.yaml cannot be read. The message says what to do. */
+export class NoWorkspaceError extends Error {
+  override readonly name = "NoWorkspaceError";
+}
+
+/** Finds the workspace: the topology file that `topology` names from `cwd`, else the nearest one. Throws a {@link NoWorkspaceError} when there is none. */
+export async function locateWorkspace({ cwd, topology }: { readonly cwd: string; readonly topology?: string | undefined }): Promise<WorkspacePlace> {
+  const found = await findTopology(cwd, topology);
+  if (!found.ok) throw new NoWorkspaceError(found.reason);
+  const text = await readFile(found.file, "utf8").catch((error: unknown) => {
+    throw new NoWorkspaceError(`${found.file} cannot be read: ${messageOf(error)}`);
+  });
+  const written = /^[ \t]*["']?data_dir["']?:[ \t]*["']?([^"'#\r\n]+?)["']?[ \t]*,?[ \t]*(?:#.*)?$/m.exec(text)?.[1];
+  return { topologyFile: found.file, root: workspaceRoot(found.file), dataDir: path.resolve(path.dirname(found.file), written ?? "../data") };
+}
