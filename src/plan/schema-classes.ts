@@ -35,7 +35,8 @@ export function classifyLeaves(value: unknown, schemaFile: string, pointer: stri
   const start = resolve({ file: schemaFile, node: atPointer(schemaFile, pointer) });
   const out: ClassifiedLeaf[] = [];
   walk(value, start, "", "live", out);
-  return out;
+  // By path: the order in which maps are written means nothing.
+  return out.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
 }
 
 function walk(value: unknown, schema: SchemaNode | null, path: string, inherited: ReloadClass, out: ClassifiedLeaf[]): void {
