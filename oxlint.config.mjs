@@ -2,7 +2,7 @@
 // Pure rooms mean something and touch nothing: no disk, network, processes or timers.
 
 const ALL_ROOMS = ["base", "config", "tools", "llm", "policy", "amp", "plan", "runtime", "calls", "mcp", "files", "kit", "control", "cli"];
-const TOP_FILES = ["kit", "daemon", "door", "index", "settled", "workspace"];
+const TOP_FILES = ["kit", "daemon", "door", "index", "locate-workspace", "settled", "workspace"];
 
 /** room → what it may import from src/. `kit-api` (types that every door speaks) and generated/ are open to all but base. */
 const LAYERS = {
@@ -19,7 +19,7 @@ const LAYERS = {
   mcp: ["base", "tools", "amp", "plan", "runtime", "calls"],
   kit: ["base", "config", "tools", "llm", "policy", "amp", "plan", "runtime", "calls", "files", "mcp"],
   control: ["base", "mcp"],
-  cli: ["base", "config", "llm", "policy", "amp", "plan", "runtime", "calls", "files", "control", "tools", "mcp", "kit", "daemon", "settled", "workspace"],
+  cli: ["base", "config", "llm", "policy", "amp", "plan", "runtime", "calls", "files", "control", "tools", "mcp", "kit", "daemon", "locate-workspace", "settled", "workspace"],
 };
 
 const PURE = ["config", "tools", "llm", "policy", "amp", "plan"];

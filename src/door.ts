@@ -4,6 +4,7 @@ import { createRoutes } from "./control/routes.ts";
 import { loadTokens } from "./control/tokens.ts";
 import type { Kit, Logger } from "./kit-api.ts";
 import { createGatewayHttp } from "./mcp/gateway-http.ts";
+import { namingCollisions } from "./mcp/gateway-names.ts";
 import { createGateway } from "./mcp/gateway.ts";
 import type { Plan } from "./plan/types.ts";
 
@@ -21,6 +22,8 @@ export interface Door {
   readonly tlsCert: string | null;
   /** Takes over what a reload may change: named callers and their tokens, and how tools are named and shown. */
   follow(plan: Plan): Promise<void>;
+  /** Tools that `gateway.naming: none` would give the same name, in words; none for the other namings. */
+  collisions(): readonly string[];
   /** Ends idle streams at once and gives running requests a few seconds. */
   close(): Promise<void>;
 }
@@ -32,7 +35,7 @@ export async function openDoor({ kit, plan, log, version }: DoorOptions): Promis
   let current = settings;
   let tokens = await loadTokens(plan.dataDir, settings.clients);
   for (const warning of tokens.warnings) log.warn({}, warning);
-  const gateway = createGateway({ kit, settings: () => current, info: { name: plan.name, version } });
+  const gateway = createGateway({ kit, settings: () => current, info: { name: plan.name, version }, log });
   const mcp = createGatewayHttp({ gateway });
   const metrics = createMetrics(kit);
   const server = await startHttpServer({ gateway: settings, tokens: () => tokens, routes: createRoutes({ kit, mcp, metrics, version }), log });
@@ -42,7 +45,9 @@ export async function openDoor({ kit, plan, log, version }: DoorOptions): Promis
     async follow(next) {
       current = next.gateway ?? LOCAL_DOOR;
       tokens = await loadTokens(next.dataDir, current.clients);
+      mcp.follow(tokens.principals);
     },
+    collisions: () => namingCollisions(kit.catalog(), current.naming),
     async close() {
       // Sessions first: their streams would keep the server open.
       await Promise.all([mcp.close(), server.close()]);

@@ -1,5 +1,6 @@
 /** The library: a host for MCP servers, driven by YAML (contracts 11). */
 export { createKit, ConfigError, type KitOptions } from "./kit.ts";
+export { settled } from "./settled.ts";
 export type {
   AppState,
   AppStatus,

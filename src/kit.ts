@@ -7,7 +7,7 @@ import type { ApprovalRow, AppStatus, CallOptions, CallResult, Kit, KitEvents, K
 import { Emitter } from "./kit/emitter.ts";
 import { explainTool, toolRowsOf } from "./kit/explain.ts";
 import { createExportFiles, type ExportFiles } from "./kit/export-files.ts";
-import { exportSnapshot, toExportTool } from "./kit/export-tools.ts";
+import { exportSnapshot, toExportTool, visibleTools } from "./kit/export-tools.ts";
 import { toolOperation } from "./kit/operations.ts";
 import { openParts, type Parts } from "./kit/parts.ts";
 import { describePlan } from "./kit/plan-report.ts";
@@ -23,6 +23,7 @@ import { exportTool } from "./llm/export.ts";
 import { diffPlans } from "./plan/diff.ts";
 import type { Plan } from "./plan/types.ts";
 import type { Snapshot } from "./runtime/snapshot.ts";
+import type { Tool } from "./tools/types.ts";
 
 export { ConfigError } from "./kit/config-error.ts";
 
@@ -129,6 +130,10 @@ class HostedKit implements Kit {
     return this.#snapshot().catalog;
   }
 
+  visibleTools(client: string): readonly Tool[] {
+    return visibleTools(this.#snapshot(), client);
+  }
+
   toolRows(): ReturnType<Kit["toolRows"]> {
     const snapshot = this.#snapshot();
     return toolRowsOf(snapshot, (tool) => exportTool(toExportTool(tool, snapshot), tool.short, "mcp").report.tokens);
@@ -140,7 +145,7 @@ class HostedKit implements Kit {
   }
 
   async callTool(name: string, args: Json, options: CallOptions = {}): Promise<CallResult> {
-    return callResult(await perform(this.#running().calls, (snapshot) => toolOperation(snapshot, name, args), operationOptions(options)), this.#snapshot());
+    return callResult(await perform(this.#running().calls, (snapshot) => toolOperation(snapshot, name, args, options.client ?? "library"), operationOptions(options)), this.#snapshot());
   }
 
   executeToolCalls(calls: readonly JsonObject[], options: CallOptions = {}): Promise<JsonObject[]> {

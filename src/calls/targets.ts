@@ -26,22 +26,31 @@ export interface Target {
   readonly tool: Tool | null;
 }
 
+/** Which tools a caller may see at all, by app and the server's own tool name. */
+export type ToolSelection = (app: string, tool: string) => boolean;
+
 /** Whether a person (or first use) accepted a prompt or template as it is now. */
 export type ItemPinCheck = (app: string, kind: "prompt" | "resource_template", name: string, pin: string) => { readonly accepted: boolean; readonly reason: string | null };
 
-/** Finds a tool by full, short or unambiguous own name. Throws TOOL_NOT_FOUND with near names, TOOL_QUARANTINED, or APP_UNAVAILABLE. */
-export function findTool(snapshot: Snapshot, name: string): Target {
-  const { tool, ambiguous } = snapshot.catalog.find(name);
+/**
+ * Finds a tool by full, short or unambiguous own name. `sees` is the caller's own tool selection; what it leaves out does not exist for
+ * it. Throws TOOL_NOT_FOUND with near names, TOOL_QUARANTINED, or APP_UNAVAILABLE.
+ */
+export function findTool(snapshot: Snapshot, name: string, sees: ToolSelection): Target {
+  const found = snapshot.catalog.find(name);
+  const tool = found.tool && sees(found.tool.app, found.tool.tool) ? found.tool : undefined;
+  const ambiguous = found.ambiguous.filter((t) => sees(t.app, t.tool));
+  if (found.tool && !tool) throw notFound(snapshot, name, sees);
   if (ambiguous.length > 0) throw new KitError("TOOL_NOT_FOUND", `several apps have a tool "${name}"; say which: ${ambiguous.map((t) => t.full).join(", ")}`, { details: { candidates: ambiguous.map((t) => t.full) } });
-  if (!tool || tool.state === "excluded") throw notFound(snapshot, name);
+  if (!tool || tool.state === "excluded") throw notFound(snapshot, name, sees);
   if (tool.state === "quarantined") throw new KitError("TOOL_QUARANTINED", `${tool.full} is quarantined: ${tool.reason ?? "nobody has accepted it yet"}`);
   const plan = snapshot.plan.apps.get(tool.app);
   if (!plan) throw new KitError("APP_REMOVED", `app ${tool.app} is no longer configured`, { outcome: "failed" });
   return { kind: "tool", app: tool.app, name: tool.tool, full: tool.full, plan, pin: tool.pin, subject: toolSubject(plan, tool.tool, tool.definition), tool };
 }
 
-function notFound(snapshot: Snapshot, name: string): KitError {
-  const shown = snapshot.catalog.tools.filter((t) => t.state !== "excluded" && t.state !== "quarantined");
+function notFound(snapshot: Snapshot, name: string, sees: ToolSelection): KitError {
+  const shown = snapshot.catalog.tools.filter((t) => t.state !== "excluded" && t.state !== "quarantined" && sees(t.app, t.tool));
   const near = nearest(name, shown.flatMap((t) => [t.full, t.short, t.tool]));
   const down = [...snapshot.apps.values()].find((view) => name.startsWith(`${view.package}.`) && view.state !== "ready" && view.listing === null);
   if (down) return new KitError("APP_UNAVAILABLE", `app ${down.package} is ${down.state}${down.reason ? `: ${down.reason}` : ""}`);

@@ -1,5 +1,4 @@
 import { digest, isObject, own, type JsonObject } from "../base/json.ts";
-import { compileSelection } from "../base/principal.ts";
 import type { ExportedTools, ExportFormat } from "../kit-api.ts";
 import { exportTools, type ExportOptions } from "../llm/export.ts";
 import type { ExportTool } from "../llm/types.ts";
@@ -7,13 +6,13 @@ import { decide } from "../policy/decide.ts";
 import { toolSubject } from "../runtime/build-catalog.ts";
 import type { Snapshot } from "../runtime/snapshot.ts";
 import type { Tool } from "../tools/types.ts";
+import { clientSelection } from "./client-selection.ts";
 
 /** Tools that a client is shown: not quarantined, not denied, in its own selection. Tools of an app that is down for a moment stay (contracts 4). */
 export function visibleTools(snapshot: Snapshot, client: string | undefined): Tool[] {
   const shown = snapshot.catalog.tools.filter((t) => t.state === "exposed" || t.state === "unavailable");
   if (client === undefined) return shown;
-  const profile = snapshot.plan.gateway?.clients.find((c) => c.name === client);
-  const sees = profile ? compileSelection(profile.include, profile.exclude) : () => true;
+  const sees = clientSelection(snapshot.plan, client);
   return shown.filter((tool) => {
     const plan = snapshot.plan.apps.get(tool.app);
     return plan !== undefined && sees(tool.app, tool.tool) && decide(snapshot.plan.policy, toolSubject(plan, tool.tool, tool.definition), { client, args: null }, false).action !== "deny";

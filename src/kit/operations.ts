@@ -5,14 +5,15 @@ import type { Operation } from "../calls/operation.ts";
 import { findPrompt, findResource, findTemplate, findTool } from "../calls/targets.ts";
 import { readToolResult } from "../calls/tool-result.ts";
 import type { Snapshot } from "../runtime/snapshot.ts";
+import { clientSelection } from "./client-selection.ts";
 import type { PinBoard } from "./pin-board.ts";
 
 /**
  * A tool call found in a snapshot. `raw` is what the caller gave: an object, or JSON text of a model; `keyMap` turns property names
- * back that a model was shown differently. Throws a KitError.
+ * back that a model was shown differently. A tool that the client's own selection leaves out does not exist for it. Throws a KitError.
  */
-export function toolOperation(snapshot: Snapshot, name: string, raw: unknown, keyMap?: ReadonlyMap<string, string>): Operation {
-  const target = findTool(snapshot, name);
+export function toolOperation(snapshot: Snapshot, name: string, raw: unknown, client: string, keyMap?: ReadonlyMap<string, string>): Operation {
+  const target = findTool(snapshot, name, clientSelection(snapshot.plan, client));
   const tool = target.tool!;
   const reading = readArguments(raw, { inputSchema: own(tool.definition, "inputSchema"), ...(keyMap === undefined ? {} : { keyMap }) });
   if (!reading.ok) throw new KitError("INVALID_ARGUMENTS", `the arguments of ${tool.full} do not fit: ${reading.message}`, { details: { issues: reading.issues as unknown as Json } });

@@ -41,7 +41,7 @@ async function answer(call: ParsedToolCall, options: CallOptions, runner: ToolCa
   try {
     if (call.name === SEARCH_TOOLS_NAME) return { call, outcome: search(call, options, runner.snapshot()), reference: null };
     const wanted = call.name === CALL_TOOL_NAME ? innerCall(call) : { name: call.name, raw: call.rawArguments };
-    const done = await runner.call((snapshot) => operationOf(snapshot, wanted.name, wanted.raw));
+    const done = await runner.call((snapshot) => operationOf(snapshot, wanted.name, wanted.raw, options.client ?? "library"));
     return { call, outcome: outcomeOf(done), reference: done.resultRef };
   } catch (error) {
     const fault = error instanceof KitError ? error : new KitError("INTERNAL", "the call could not be run", { cause: error });
@@ -50,10 +50,10 @@ async function answer(call: ParsedToolCall, options: CallOptions, runner: ToolCa
 }
 
 /** A model says the name and the property keys that it was shown; both are turned back here. */
-function operationOf(snapshot: Snapshot, name: string, raw: unknown): Operation {
+function operationOf(snapshot: Snapshot, name: string, raw: unknown, client: string): Operation {
   const full = exportedName(snapshot, name);
   const schema = snapshot.catalog.byFull(full)?.definition;
-  return toolOperation(snapshot, full, raw, schema && argumentKeyMap(own(schema, "inputSchema")));
+  return toolOperation(snapshot, full, raw, client, schema && argumentKeyMap(own(schema, "inputSchema")));
 }
 
 /** The call inside a `call_tool` of the search form. */
