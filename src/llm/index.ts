@@ -5,7 +5,7 @@ export { readArguments, stringifyArguments, type ArgumentsResult, type ArgumentT
 export { argumentKeyMap } from "./argument-keys.ts";
 export { readToolCalls, type CallFormat, type ParsedToolCall } from "./tool-calls.ts";
 export { isOverMessageSize, writeMediaMessage, writeToolMessage, type MessageOptions, type MessageOutcome } from "./messages.ts";
-export { dearestParts, estimateTokens, toolTokens, type CostPart, type CountTokens } from "./cost.ts";
+export { dearestParts, estimateTokens, type CostPart, type CountTokens } from "./cost.ts";
 export { lintTool } from "./lint.ts";
 export { describeExportChange } from "./schema-diff.ts";
 export { exportTypeScript } from "./typescript.ts";
