@@ -13,6 +13,9 @@ import type { AppState } from "./snapshot.ts";
 import { Retries } from "./retries.ts";
 import { LinkError, StartError, type CloseReason, type Connection } from "./ports.ts";
 
+const REPLACED = "was replaced by a new configuration";
+const GONE = "was taken out of the configuration";
+
 /** How often an idle server is asked whether it lives. */
 const PROBE_EVERY_MS = 30_000;
 
@@ -28,6 +31,8 @@ export class AppRunner {
   #state: AppState = "starting";
   #reason: string | null = null;
   #current: Generation | null = null;
+  /** The plan that last came up: what is started again when a later one does not. */
+  #lastGood: AppPlan | null = null;
   /** The listing kept for prompts while the app is down for a moment. */
   #lastListing: AppListing | null = null;
   readonly #retries = new Retries();
@@ -43,7 +48,8 @@ export class AppRunner {
   #crash: string | null = null;
   #wake: (() => void) | null = null;
   #nudged = false;
-  #drains = new Set<Promise<void>>();
+  /** Generations on their way out. */
+  readonly #drains = new Map<Generation, Promise<void>>();
   readonly #changes = new Changes();
   #loop: Promise<void> | null = null;
   #drainMs: number | null = null;
@@ -83,20 +89,24 @@ export class AppRunner {
     return this.#state === "backoff" || this.#state === "starting" ? this.#lastListing : null;
   }
 
-  /** Starts the loop. */
+  /** Starts the loop; after `stop` it does nothing. */
   start(): void {
-    this.#loop ??= this.#run();
+    if (this.#wanted) this.#loop ??= this.#run();
   }
 
   /** Gives the app a new plan. Nothing is touched unless a field of the plan's reconnect, restart or relist class changed. */
   update(plan: AppPlan): void {
     const before = this.#plan;
     this.#plan = plan;
-    if (this.#current) this.#current.plan = sameConnection(this.#current.plan, plan) ? plan : this.#current.plan;
     if (before.digests.relist !== plan.digests.relist) this.#relist = true;
-    if (!sameConnection(before, plan)) {
-      this.#retries.reset();
-      this.#starting?.abort(new Error("the configuration changed again"));
+    const same = sameConnection(before, plan);
+    // Whatever was changed may be what keeps an app from coming up: a longer start_timeout, restart switched on.
+    if (!same || this.#current === null) this.#retries.reset();
+    if (!same) this.#starting?.abort(new Error("the configuration changed again"));
+    if (this.#current && sameConnection(this.#current.plan, plan)) {
+      this.#current.plan = plan;
+      // What was said of a change that did not come up is over once it is taken back.
+      if (!same && this.#state === "ready") this.#set("ready", null);
     }
     this.#nudge();
   }
@@ -121,9 +131,10 @@ export class AppRunner {
     this.#wanted = false;
     this.#drainMs = drainMs ?? this.#plan.drainTimeoutMs;
     this.#starting?.abort(new Error("the app is being stopped"));
+    for (const generation of this.#drains.keys()) void this.#letGo(generation, this.#drainMs, GONE);
     this.#nudge();
     await this.#loop;
-    await Promise.allSettled(this.#drains);
+    await Promise.allSettled(this.#drains.values());
   }
 
   /**
@@ -182,34 +193,49 @@ export class AppRunner {
   }
 
   async #startNew(plan: AppPlan): Promise<void> {
+    if (this.#current && plan.handover === "stop_first") {
+      await this.#retire(this.#current, REPLACED);
+      // The drain may have taken long; look again at what is wanted now.
+      if (this.#plan !== plan) return;
+    }
     this.#forced = false;
-    const old = this.#current;
-    if (old && plan.handover === "stop_first") await this.#retire(old, "replaced by a new configuration");
-    const abort = new AbortController();
-    this.#starting = abort;
-    const overlap = old !== null && plan.handover === "overlap";
-    if (!overlap) this.#set("starting", null);
+    if (this.#current === null) this.#set("starting", null);
     try {
-      const generation = await bringUp(plan, this.deps, abort.signal);
-      this.#starting = null;
-      if (!this.#wanted) {
-        this.#watchDrain(generation.drain(0, new Error("stopped")));
-        return;
-      }
+      const generation = await this.#bringUp(plan);
+      if (generation === null) return;
       this.#finished += 1;
-      this.#swapIn(generation, overlap ? old : null);
+      this.#swapIn(generation);
     } catch (error) {
-      this.#starting = null;
-      if (!this.#wanted || abort.signal.aborted) return;
       this.#finished += 1;
-      await this.#startFailed(plan, error, old);
+      await this.#startFailed(plan, error);
     }
   }
 
-  #swapIn(generation: Generation, old: Generation | null): void {
+  /** Brings a plan up; null when that became obsolete meanwhile, and then nothing of it is left. */
+  async #bringUp(plan: AppPlan): Promise<Generation | null> {
+    if (!this.#wanted) return null;
+    const abort = new AbortController();
+    this.#starting = abort;
+    try {
+      const generation = await bringUp(plan, this.deps, abort.signal);
+      if (!abort.signal.aborted) return generation;
+      void this.#letGo(generation, 0, "is no longer wanted like this");
+      return null;
+    } catch (error) {
+      if (abort.signal.aborted) return null;
+      throw error;
+    } finally {
+      this.#starting = null;
+    }
+  }
+
+  #swapIn(generation: Generation): void {
     const { events } = this.deps;
+    const old = this.#current;
     const before = old?.listing ?? this.#lastListing;
     this.#current = generation;
+    this.#lastGood = generation.plan;
+    this.#crash = null;
     this.#lastListing = generation.listing;
     this.#starts += 1;
     this.#restarts = this.#starts - 1;
@@ -219,13 +245,12 @@ export class AppRunner {
     this.#set("ready", null);
     events.onStarted(this.#restarts);
     if (before && listingDigest(before) !== listingDigest(generation.listing)) events.onListed(before, generation.listing);
-    if (old) this.#watchDrain(old.drain(old.plan.drainTimeoutMs, new LinkError("closed", `app ${this.package} was replaced by a new configuration`)));
+    if (old) void this.#letGo(old, old.plan.drainTimeoutMs, REPLACED);
     if (generation.shared.closed) this.#onClosed(generation, { planned: false, message: "closed right after the start", exitCode: null, signal: null, stderrTail: [] });
   }
 
-  async #startFailed(plan: AppPlan, error: unknown, old: Generation | null): Promise<void> {
+  async #startFailed(plan: AppPlan, error: unknown): Promise<void> {
     const message = messageOf(error);
-    const hopeless = error instanceof StartError && !error.retry;
     this.deps.log.error({ app: this.package, reason: message }, "app did not start");
     if (this.#current) {
       // The running generation stays: a broken change never takes down what works.
@@ -233,27 +258,29 @@ export class AppRunner {
       this.#set("ready", `the changed configuration did not start: ${message}; the running server was kept`);
       return;
     }
-    if (old && !sameConnection(old.plan, plan)) return this.#rollBack(old.plan, plan, message);
-    if (hopeless) {
-      this.#retries.giveUp(plan);
-      this.#lastListing = null;
-      this.#set("failed", message);
-      return;
-    }
-    await this.#waitBeforeRetry(plan, message);
+    if (this.#lastGood && !sameConnection(this.#lastGood, plan)) return this.#rollBack(this.#lastGood, plan, message);
+    await this.#giveUpOrRetry(plan, message, !isHopeless(error));
   }
 
-  /** `handover: stop_first` and the new one did not come up: the old plan is started again. */
-  async #rollBack(oldPlan: AppPlan, plan: AppPlan, message: string): Promise<void> {
-    this.#retries.giveUp(plan);
+  /** The changed configuration does not come up and nothing runs any more: the one that last came up is started again. */
+  async #rollBack(lastGood: AppPlan, plan: AppPlan, message: string): Promise<void> {
+    this.#set("starting", `the changed configuration did not start: ${message}; starting the old one again`);
     try {
-      const generation = await bringUp(oldPlan, this.deps, new AbortController().signal);
-      this.#swapIn(generation, null);
+      const generation = await this.#bringUp(lastGood);
+      if (generation === null) return;
+      this.#retries.giveUp(plan);
+      this.#swapIn(generation);
       this.#set("ready", `the changed configuration did not start: ${message}; the old one was started again`);
     } catch (error) {
-      this.#lastListing = null;
-      this.#set("failed", `the changed configuration did not start: ${message}; starting the old one again failed too: ${messageOf(error)}`);
+      await this.#giveUpOrRetry(plan, `the changed configuration did not start: ${message}; starting the old one again failed too: ${messageOf(error)}`, !isHopeless(error));
     }
+  }
+
+  async #giveUpOrRetry(plan: AppPlan, message: string, retry: boolean): Promise<void> {
+    if (retry) return this.#waitBeforeRetry(plan, message);
+    this.#retries.giveUp(plan);
+    this.#lastListing = null;
+    this.#set("failed", message);
   }
 
   async #waitBeforeRetry(plan: AppPlan, message: string): Promise<void> {
@@ -275,7 +302,7 @@ export class AppRunner {
     this.#current = null;
     const healthy = this.deps.clock.monotonic() - generation.startedAt >= HEALTHY_UPTIME_MS;
     if (healthy) this.#retries.healthy();
-    this.#watchDrain(generation.drain(0, new LinkError("closed", `app ${this.package} ${reason.message}`, { sent: true })));
+    void this.#letGo(generation, 0, reason.message, true);
     this.deps.events.onCrashed(reason);
     this.#crash = reason.message;
     this.#retries.died();
@@ -329,7 +356,7 @@ export class AppRunner {
   async #retire(generation: Generation, why: string): Promise<void> {
     this.#current = null;
     this.#set("stopping", why);
-    await generation.drain(generation.plan.drainTimeoutMs, new LinkError("closed", `app ${this.package} was ${why}`));
+    await this.#letGo(generation, generation.plan.drainTimeoutMs, why);
   }
 
   async #takeDown(): Promise<void> {
@@ -339,15 +366,18 @@ export class AppRunner {
     this.#set("stopping", null);
     if (generation) {
       this.deps.events.onStopping();
-      await generation.drain(this.#drainMs ?? 0, new LinkError("closed", `app ${this.package} was taken out of the configuration`));
+      await this.#letGo(generation, this.#drainMs ?? 0, GONE);
       this.deps.events.onStopped({ planned: true, message: "stopped", exitCode: null, signal: null, stderrTail: [] });
     }
     this.#set("stopped", null);
   }
 
-  #watchDrain(drain: Promise<void>): void {
-    this.#drains.add(drain);
-    void drain.finally(() => this.#drains.delete(drain));
+  /** Lets a generation's calls finish and ends it; asked again with less time, it ends sooner. `why` completes "app x …" for the calls that are cut off. */
+  #letGo(generation: Generation, drainMs: number, why: string, sent = false): Promise<void> {
+    const drain = generation.drain(drainMs, new LinkError("closed", `app ${this.package} ${why}`, sent ? { sent } : {}));
+    this.#drains.set(generation, drain);
+    void drain.finally(() => this.#drains.delete(generation));
+    return drain;
   }
 
   #set(state: AppState, reason: string | null): void {
@@ -362,4 +392,9 @@ export class AppRunner {
     this.#nudged = true;
     this.#wake?.();
   }
+}
+
+/** Whether trying again cannot help. */
+function isHopeless(error: unknown): boolean {
+  return error instanceof StartError && !error.retry;
 }

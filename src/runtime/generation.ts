@@ -36,6 +36,8 @@ export class Generation {
   #idle: (() => void)[] = [];
   #waiting: (() => void)[] = [];
   #closing: Promise<void> | undefined;
+  /** Ends the wait of a drain. */
+  #late: (() => void) | undefined;
 
   constructor(plan: AppPlan, shared: Connection, listing: AppListing, startedAt: number) {
     this.plan = plan;
@@ -110,18 +112,25 @@ export class Generation {
     for (const hooks of this.#hooksOf(scope)) hooks.onNotification?.(method, params);
   }
 
-  /** Lets running calls finish for up to `drainMs`, then aborts them with `reason` and closes every connection. Resolves when nothing is left. */
+  /**
+   * Lets running calls finish for up to `drainMs`, then aborts them with `reason` and closes every connection. Resolves when nothing is left.
+   * Asked again while it waits, the shorter time counts.
+   */
   drain(drainMs: number, reason: Error, force = false): Promise<void> {
-    this.#closing ??= this.#drain(drainMs, reason, force);
+    if (this.#closing === undefined) this.#closing = this.#drain(drainMs, reason, force);
+    else this.#endWaitIn(drainMs);
     return this.#closing;
+  }
+
+  #endWaitIn(ms: number): void {
+    if (ms <= 0) this.#late?.();
+    else setTimeout(() => this.#late?.(), Math.min(ms, MAX_TIMER_MS)).unref();
   }
 
   async #drain(drainMs: number, reason: Error, force: boolean): Promise<void> {
     if (this.#leases > 0 && drainMs > 0) {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, Math.min(drainMs, MAX_TIMER_MS));
-      });
+      const late = new Promise<void>((resolve) => (this.#late = resolve));
+      const timer = setTimeout(() => this.#late?.(), Math.min(drainMs, MAX_TIMER_MS));
       await Promise.race([new Promise<void>((resolve) => this.#idle.push(resolve)), late]);
       clearTimeout(timer);
     }

@@ -47,7 +47,9 @@ export interface RuntimeDeps {
 export class Runtime {
   readonly #deps: RuntimeDeps;
   readonly #runners = new Map<string, AppRunner>();
-  readonly #leaving = new Set<Promise<void>>();
+  /** Apps that were taken out and still stop. */
+  readonly #leaving = new Map<AppRunner, Promise<void>>();
+  #stopped = false;
   readonly #gate: StartGate;
   #snapshot: Snapshot;
   readonly #refreshSoon = debounce(() => this.refresh(), 20, 200);
@@ -74,11 +76,17 @@ export class Runtime {
 
   /** Makes a plan the running one: policy, exposure and removals at once, then apps start, change and stop each by itself. */
   apply(plan: Plan, changes: ChangeSet, revision: number): void {
+    if (this.#stopped) return;
     this.#gate.setLimit(plan.limits.concurrentStarts);
     for (const name of changes.stop) this.#remove(name);
     for (const name of [...changes.restart, ...changes.reconnect, ...changes.relist, ...changes.live]) this.#runners.get(name)?.update(plan.apps.get(name)!);
     for (const name of changes.start) this.#add(plan.apps.get(name)!);
     this.#publish(plan, revision, true);
+  }
+
+  /** Takes over a plan that means the same as the running one: only its places in the files differ, which explanations show. */
+  adopt(plan: Plan): void {
+    this.#snapshot = { ...this.#snapshot, plan };
   }
 
   /** Builds the snapshot anew after pins, policy or an app changed. */
@@ -101,8 +109,9 @@ export class Runtime {
 
   /** Stops every app in parallel; `drainMs` bounds how long running calls may go on. */
   async stop(drainMs: number): Promise<void> {
+    this.#stopped = true;
     this.#refreshSoon.cancel();
-    await Promise.allSettled([...[...this.#runners.values()].map((runner) => runner.stop(drainMs)), ...this.#leaving]);
+    await Promise.allSettled([...this.#runners.values(), ...this.#leaving.keys()].map((runner) => runner.stop(drainMs)));
   }
 
   /** Apps that have not stopped yet. */
@@ -140,7 +149,10 @@ export class Runtime {
     };
     const runner: AppRunner = new AppRunner(plan, { ...this.#deps, gate: this.#gate, events });
     this.#runners.set(plan.package, runner);
-    runner.start();
+    const before = [...this.#leaving].find(([old]) => old.package === plan.package)?.[1];
+    // Taken out and put back at once: a server that holds a lock or a port waits until its predecessor is gone.
+    if (before && plan.handover === "stop_first") void before.then(() => runner.start());
+    else runner.start();
   }
 
   #remove(name: string): void {
@@ -148,8 +160,8 @@ export class Runtime {
     if (!runner) return;
     this.#runners.delete(name);
     const leaving = runner.stop();
-    this.#leaving.add(leaving);
-    void leaving.finally(() => this.#leaving.delete(leaving));
+    this.#leaving.set(runner, leaving);
+    void leaving.finally(() => this.#leaving.delete(runner));
   }
 
   #publish(plan: Plan, revision: number, force: boolean): void {
