@@ -56,12 +56,16 @@ export class OAuthAuthority implements HttpAuthority {
     if (response.status === 403) {
       if (challenge.error !== "insufficient_scope") return false;
       if (!this.#signsInItself) {
-        if (challenge.scope !== undefined) this.#options.store.wantScope(challenge.scope.slice(0, 2000));
+        this.#wantScope(challenge);
         throw new LinkError("forbidden", `the server wants the scope ${plainLine(challenge.scope ?? "")}; run "aurora-mcp apps login ${this.#options.app}" to grant it`, { code: 403 });
       }
     }
     await this.#renew(used, challenge);
     return true;
+  }
+
+  #wantScope({ scope }: Challenge): void {
+    if (scope !== undefined) this.#options.store.wantScope(scope.slice(0, 2000));
   }
 
   get #signsInItself(): boolean {
@@ -92,7 +96,11 @@ export class OAuthAuthority implements HttpAuthority {
       // Another process may have been faster.
       if (await this.#isNewer(used)) return;
       const tokens = store.tokens();
-      if (tokens?.refresh_token === undefined) throw signInNeeded(app, tokens === undefined ? "not signed in yet" : "the sign-in has expired");
+      if (tokens?.refresh_token === undefined) {
+        // Not every server asks for a sign-in at its first request, where the sign-in would see the scope by itself.
+        if (this.#options.settings.scopes === undefined) this.#wantScope(challenge);
+        throw signInNeeded(app, tokens === undefined ? "not signed in yet" : "the sign-in has expired");
+      }
       await this.#refreshWith(tokens, challenge);
     });
   }

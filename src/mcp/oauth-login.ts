@@ -133,7 +133,7 @@ class LoginProvider implements OAuthClientProvider {
     const wanted = this.#settings.issuer;
     if (wanted !== undefined && !sameUrl(wanted, issuer)) throw new Error(`the server names the authorization server ${issuer}, but mcp.auth.oauth.issuer is ${wanted}`);
     if (metadata === undefined) return;
-    if (!sameUrl(metadata.issuer, issuer)) throw new Error(`the metadata of ${issuer} is that of another issuer, ${metadata.issuer}`);
+    if (!sameUrl(metadata.issuer, issuer) && !isOwnRootMetadata(found)) throw new Error(`the metadata of ${issuer} is that of another issuer, ${metadata.issuer}`);
     if (metadata.code_challenge_methods_supported?.includes("S256") !== true) throw new Error(`${issuer} does not say that it supports PKCE with S256 (code_challenge_methods_supported)`);
     const bound = own(this.#store.of(issuer).client, "issuer");
     const others = Object.keys(this.#store.read().issuers).filter((known) => !sameUrl(known, issuer));
@@ -217,6 +217,14 @@ function registeredPorts(store: OAuthStore): number[] {
     if (Array.isArray(uris)) for (const uri of uris) if (typeof uri === "string" && URL.canParse(uri)) ports.push(Number(new URL(uri).port));
   }
   return ports.filter((port) => port > 0);
+}
+
+/**
+ * Whether these are the metadata at the root of an MCP server that names no authorization server, as revision 2025-03-26 has it. Their issuer may
+ * have a path of its own; another origin stays refused, since then it would be another party.
+ */
+function isOwnRootMetadata({ authorizationServerUrl: root, authorizationServerMetadata: metadata, resourceMetadata }: OAuthDiscoveryState): boolean {
+  return resourceMetadata === undefined && metadata !== undefined && URL.canParse(metadata.issuer) && new URL(metadata.issuer).origin === new URL(root).origin;
 }
 
 function sameUrl(a: string, b: string): boolean {

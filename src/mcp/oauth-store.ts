@@ -31,6 +31,7 @@ export interface StoredCredentials {
 }
 
 const EMPTY: StoredCredentials = { issuer: null, issuers: {} };
+const MOST_SCOPES = 100;
 const LOCK_POLL_MS = 50;
 const LOCK_WAIT_MS = 30_000;
 const LOCK_STALE_MS = 60_000;
@@ -81,9 +82,12 @@ export class OAuthStore {
     this.#write({ ...before, issuer: change.tokens ? issuer : before.issuer, issuers });
   }
 
-  /** Remembers scopes for the next sign-in. */
+  /** Remembers scopes for the next sign-in, beside those wanted before and those granted now: a sign-in for more must not lose what there is. */
   wantScope(scope: string): void {
-    this.#write({ ...this.read(), wanted_scope: scope });
+    const before = this.read();
+    const all = new Set([before.wanted_scope, this.tokens()?.scope, scope].flatMap((list) => list?.split(" ") ?? []));
+    const wanted = [...all].filter((name) => name !== "").slice(0, MOST_SCOPES).join(" ");
+    if (wanted !== before.wanted_scope) this.#write({ ...before, wanted_scope: wanted });
   }
 
   /** Forgets everything. Gives whether there was anything. */

@@ -54,6 +54,7 @@ const connector = createConnector({
   listLimits: () => ({ toolsPerApp: 1000, listPages: 20 }),
 });
 const hooks = {
+  clientCapabilities: { elicitation: { form: {} } },
   onLog: (line, source) => note(`${source}: ${line}`),
   onProtocolError: (message) => note(`protocol: ${message}`),
   onServerRequest: async ({ method, params }) => {

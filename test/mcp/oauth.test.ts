@@ -157,6 +157,19 @@ describe("login", () => {
     expect(w.as.tokenRequests()).toEqual([]);
   });
 
+  it("takes metadata at the server's own root whose issuer has a path, as revision 2025-03-26 has it, but not of another origin", async () => {
+    const w = await world();
+    const { metadata, issuer } = w.as;
+    w.server.actsAsIssuer = () => ({ ...metadata, issuer: `${w.server.origin}/oauth`, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token`, registration_endpoint: `${issuer}/register`, response_types_supported: ["code"], code_challenge_methods_supported: ["S256"] });
+    await w.signIn();
+    expect(w.as.tokenRequests()).toHaveLength(1);
+    logout(w.plan(), w.dataDir);
+    const own = w.server.actsAsIssuer();
+    w.server.actsAsIssuer = () => ({ ...own, issuer: "http://127.0.0.1:9/oauth" });
+    await expect(w.signIn()).rejects.toThrow("another issuer");
+    expect(w.as.tokenRequests()).toHaveLength(1);
+  });
+
   it("is undone by logout", async () => {
     const w = await world();
     await w.signIn();
@@ -232,6 +245,29 @@ describe("renewal", () => {
     await expect(connection.request(...call)).rejects.toMatchObject({ kind: "forbidden", message: expect.stringContaining("read write") });
     await w.signIn({ scopes: ["read"] });
     expect(w.as.asked.filter((entry) => entry.path === "/authorize").map((entry) => entry.params["scope"])).toEqual(["read", "read write"]);
+  });
+
+  it("keeps what was granted when more scopes are wanted, one after the other", async () => {
+    const w = await world();
+    await w.signIn();
+    const { connection } = await w.connect();
+    for (const scope of ["write", "admin"]) {
+      w.server.refuse = (x) => x.message.method === "tools/call" && (x.reply(403, { "www-authenticate": `Bearer error="insufficient_scope", scope="${scope}"` }), true);
+      await expect(connection.request(...call)).rejects.toMatchObject({ kind: "forbidden" });
+      await w.signIn();
+    }
+    const asked = w.as.asked.filter((entry) => entry.path === "/authorize").map((entry) => entry.params["scope"]!.split(" ").sort());
+    expect(asked).toEqual([["read"], ["read", "write"], ["admin", "read", "write"]]);
+  });
+
+  it("asks for the scope of a refusal that came after a free initialize", async () => {
+    const w = await world();
+    w.server.free = (x) => x.message.method !== "tools/call";
+    const { connection } = await w.connect();
+    await expect(connection.request(...call)).rejects.toMatchObject({ kind: "unauthorized" });
+    await w.signIn();
+    expect(w.as.asked.find((entry) => entry.path === "/authorize")!.params["scope"]).toBe("read");
+    await connection.request(...call);
   });
 
   it("breaks the lock of a dead process", async () => {

@@ -85,21 +85,36 @@ export async function authorizationServer(): Promise<AuthorizationServer> {
   return as;
 }
 
-/** An MCP server that takes only tokens of the authorization server that `current` gives; `refuse` may answer requests that are signed in. */
-export async function protectedServer(current: () => AuthorizationServer): Promise<HttpMcpServer & { refuse: (exchange: Exchange) => unknown }> {
-  const server: HttpMcpServer & { refuse: (exchange: Exchange) => unknown } = Object.assign(
+/** An MCP server behind an authorization server. */
+export interface ProtectedServer extends HttpMcpServer {
+  /** May answer requests that are signed in. */
+  refuse: (exchange: Exchange) => unknown;
+  /** Requests that need no sign-in. */
+  free: (exchange: Exchange) => boolean;
+  /** When set: the server names no authorization server and shows these metadata at its own root. */
+  actsAsIssuer: (() => Record<string, unknown>) | null;
+}
+
+/** An MCP server that takes only tokens of the authorization server that `current` gives. */
+export async function protectedServer(current: () => AuthorizationServer): Promise<ProtectedServer> {
+  const server: ProtectedServer = Object.assign(
     await httpMcpServer((x) => {
-      if (x.path.startsWith("/.well-known/oauth-protected-resource")) {
+      if (x.path === "/.well-known/oauth-authorization-server" && server.actsAsIssuer !== null) {
+        x.reply(200, { "content-type": "application/json" }, JSON.stringify(server.actsAsIssuer()));
+        return true;
+      }
+      if (x.path.startsWith("/.well-known/oauth-protected-resource") && server.actsAsIssuer === null) {
         x.reply(200, { "content-type": "application/json" }, JSON.stringify({ resource: server.url, authorization_servers: [current().issuer] }));
         return true;
       }
       if (x.path.startsWith("/.well-known/")) return x.reply(404), true;
+      if (server.free(x)) return server.refuse(x);
       const token = x.headers.authorization?.replace("Bearer ", "");
       if (token !== undefined && current().valid.has(token)) return server.refuse(x);
-      x.reply(401, { "www-authenticate": `Bearer resource_metadata="${server.origin}/.well-known/oauth-protected-resource/mcp", scope="read"` });
+      x.reply(401, { "www-authenticate": server.actsAsIssuer === null ? `Bearer resource_metadata="${server.origin}/.well-known/oauth-protected-resource/mcp", scope="read"` : "Bearer" });
       return true;
     }),
-    { refuse: (): unknown => false },
+    { refuse: (): unknown => false, free: (): boolean => false, actsAsIssuer: null },
   );
   return server;
 }
