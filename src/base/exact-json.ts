@@ -14,6 +14,7 @@ export class ExactNumber {
   }
 
   toJSON(): number {
+    met = true;
     return Number(this.digits);
   }
 
@@ -22,14 +23,22 @@ export class ExactNumber {
   }
 }
 
+/** Whether an {@link ExactNumber} was met since this was last set to false: spares {@link stringifyExact} a walk of its own. */
+let met = false;
+
 const SIXTEEN_DIGITS = /\d{16}/;
 const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const WHOLE = /^-?\d{16,}$/;
 
+/** Whether a JSON text may hold whole numbers that a double cannot; a quick look, wrong only on the safe side. */
+export function mayHoldExact(text: string): boolean {
+  return SIXTEEN_DIGITS.test(text);
+}
+
 /** As `JSON.parse`, but whole numbers that a double cannot hold become {@link ExactNumber}. Throws a SyntaxError as `JSON.parse` does. */
 export function parseExact(text: string): unknown {
   const plain: unknown = JSON.parse(text);
-  if (!SIXTEEN_DIGITS.test(text)) return plain;
+  if (!mayHoldExact(text)) return plain;
   const decoded = JSON.stringify(plain);
   let mark = "exact:";
   // The mark must not be a beginning of any string in the value, or that string would be taken for a number.
@@ -44,9 +53,14 @@ export function parseExact(text: string): unknown {
   return JSON.parse(marked, (_key, value: unknown) => (typeof value === "string" && value.startsWith(mark) ? new ExactNumber(value.slice(mark.length)) : value));
 }
 
-/** JSON text of a value, with the digits of every {@link ExactNumber} in it. */
-export function stringifyExact(value: unknown): string {
-  return write(value) ?? "null";
+/**
+ * JSON text of a value, with the digits of every {@link ExactNumber} in it; where there is none, as fast as `JSON.stringify`, and then
+ * with its `indent`.
+ */
+export function stringifyExact(value: unknown, indent?: number): string {
+  met = false;
+  const text = JSON.stringify(value, null, indent) as string | undefined;
+  return (met ? write(value) : text) ?? "null";
 }
 
 function write(value: unknown): string | undefined {

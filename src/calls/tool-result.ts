@@ -1,4 +1,5 @@
 import { KitError, type ErrorBody } from "../base/errors.ts";
+import { withPlainNumbers } from "../base/exact-json.ts";
 import { isLargerThan, isObject, own, type Json, type JsonObject } from "../base/json.ts";
 import { compileSchema, type CompiledSchema } from "../base/json-schema.ts";
 import { formatDuration } from "../base/durations.ts";
@@ -56,7 +57,7 @@ function outputFault(definition: ToolDefinition, structured: unknown): string | 
     compiled = made.ok ? made.schema : null;
     schemas.set(definition, compiled);
   }
-  const issue = compiled?.validate(structured)[0];
+  const issue = compiled?.validate(withPlainNumbers(structured))[0];
   if (!issue) return null;
   return `${issue.path.length === 0 ? "structuredContent" : issue.path.join(".")} ${issue.message}`;
 }

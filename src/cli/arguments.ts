@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import path from "node:path";
 import { messageOf } from "../base/errors.ts";
+import { parseExact } from "../base/exact-json.ts";
 import { isObject, type JsonObject } from "../base/json.ts";
 import { CliError } from "./cli-error.ts";
 import type { Context } from "./context.ts";
@@ -13,7 +14,7 @@ export async function readArguments(context: Context, source: string | undefined
   const written = await readSource(context, source);
   let value: unknown;
   try {
-    value = JSON.parse(written);
+    value = parseExact(written);
   } catch (error) {
     throw new CliError(`the arguments from ${from} are not JSON: ${messageOf(error)}\n  write them as an object in single quotes: --args '{"city": "Oslo"}'`);
   }

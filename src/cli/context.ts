@@ -1,3 +1,4 @@
+import { stringifyExact } from "../base/exact-json.ts";
 import { styleFor, wantsColor, type Style } from "./style.ts";
 
 /** Options that every command has. */
@@ -67,7 +68,7 @@ export function createContext(): ProcessContext {
     env: process.env,
     cwd: process.cwd(),
     out: (text) => void process.stdout.write(`${text}\n`),
-    json: (value) => void process.stdout.write(`${JSON.stringify(value, null, process.stdout.isTTY ? 2 : 0)}\n`),
+    json: (value) => void process.stdout.write(`${stringifyExact(value, process.stdout.isTTY ? 2 : 0)}\n`),
     note: (text) => void process.stderr.write(`${text}\n`),
     style: styleFor(process.stdout, process.env),
     color: wantsColor(process.stdout, process.env),

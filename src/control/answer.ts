@@ -1,13 +1,14 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { KitError, messageOf } from "../base/errors.ts";
+import { stringifyExact } from "../base/exact-json.ts";
 import type { Logger } from "../kit-api.ts";
 import { HttpError, statusOf } from "./http-errors.ts";
 import type { Reply } from "./route.ts";
 
 /** Sends an answer with the headers that all answers have. */
 export function send(res: ServerResponse, reply: Reply, last = false): void {
-  const text = reply.text ?? (reply.json === undefined ? "" : JSON.stringify(reply.json));
+  const text = reply.text ?? (reply.json === undefined ? "" : stringifyExact(reply.json));
   const type = reply.type ?? (reply.json === undefined ? undefined : "application/json");
   res.writeHead(reply.status ?? 200, {
     ...(type === undefined ? {} : { "Content-Type": type }),

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import { KitError, ERROR_CODES, type ErrorBody, type ErrorCode } from "../base/errors.ts";
+import { parseExact, stringifyExact } from "../base/exact-json.ts";
 import { isObject, type Json } from "../base/json.ts";
 
 /** A refusal by the HTTP door itself (no such route, wrong token, …); the kit's own codes come as {@link KitError}. */
@@ -45,7 +46,7 @@ export function openHttpLink(url: string, certFile: string | null): HttpLink {
 
   const open: HttpLink["open"] = (input) =>
     new Promise((resolve, reject) => {
-      const body = input.body === undefined ? null : JSON.stringify(input.body);
+      const body = input.body === undefined ? null : stringifyExact(input.body);
       const req = request(new URL(input.path, base), {
         method: input.method,
         agent,
@@ -108,7 +109,7 @@ function isErrorBody(value: unknown): value is ErrorBody {
 function parse(text: string, type: string | undefined): Json {
   if (!type?.startsWith("application/json") || text === "") return text;
   try {
-    return JSON.parse(text) as Json;
+    return parseExact(text) as Json;
   } catch {
     return text;
   }

@@ -1,6 +1,7 @@
 import { readdir, stat, unlink } from "node:fs/promises";
 import path from "node:path";
 import { messageOf } from "../base/errors.ts";
+import { stringifyExact } from "../base/exact-json.ts";
 import { writeFileAtomic } from "../files/atomic-write.ts";
 import type { Logger } from "../runtime/ports.ts";
 
@@ -12,7 +13,7 @@ export async function keepResult(dataDir: string, callId: string, result: unknow
   const folder = path.join(dataDir, "results");
   const file = path.join(folder, `${callId}.json`);
   try {
-    await writeFileAtomic(file, JSON.stringify(result), { fsync: false });
+    await writeFileAtomic(file, stringifyExact(result), { fsync: false });
     await prune(folder);
     return file;
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { stringifyExact } from "../base/exact-json.ts";
 import type { JsonObject } from "../base/json.ts";
 
 /** Events of one session that are kept for a client that lost its stream; the oldest go first. */
@@ -60,7 +61,7 @@ export class EventStream {
 
   /** Sends a message, or keeps it until a socket comes. */
   send(message: JsonObject): void {
-    this.#emit(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+    this.#emit(`event: message\ndata: ${stringifyExact(message)}\n\n`);
   }
 
   /** Sends an event without a message, whose id lets the client resume from the very beginning. */

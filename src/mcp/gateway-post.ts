@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { stringifyExact } from "../base/exact-json.ts";
 import type { JsonObject } from "../base/json.ts";
 import { EventStream, startEventStream, type EventLog } from "./gateway-events.ts";
 import type { Outlet } from "./gateway-outlet.ts";
@@ -83,7 +84,7 @@ export class PostAnswer implements Outlet {
       res.writeHead(202, headers).end();
       return;
     }
-    const text = JSON.stringify(response);
+    const text = stringifyExact(response);
     res.writeHead(200, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(text), "Cache-Control": "no-store", ...headers });
     res.end(text);
   }

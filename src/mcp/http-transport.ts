@@ -1,4 +1,5 @@
 import { systemClock } from "../base/clock.ts";
+import { stringifyExact } from "../base/exact-json.ts";
 import type { JsonObject } from "../base/json.ts";
 import { LinkError } from "../runtime/ports.ts";
 import type { CloseReason } from "../runtime/ports.ts";
@@ -8,6 +9,7 @@ import type { HttpClient, HttpRequest, HttpResponse } from "./http-client.ts";
 import { SseReader } from "./sse-reader.ts";
 import type { ServerEvent } from "./sse-reader.ts";
 import { isWireMessage } from "./wire.ts";
+import { parseWireText } from "./wire-text.ts";
 import type { Wire, WireMessage } from "./wire.ts";
 
 /** Adds what signs a request in, and mends what a server refused. */
@@ -267,7 +269,7 @@ export class HttpTransport implements Wire {
     return await this.#sendSigned({
       method: "POST",
       headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
-      body: JSON.stringify(message),
+      body: stringifyExact(message),
       ...(signal === undefined ? {} : { signal }),
     });
   }
@@ -308,7 +310,7 @@ export class HttpTransport implements Wire {
 /** The messages of a JSON text: one, or a batch. Null when it holds none. */
 export function readMessages(text: string): WireMessage[] | null {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseWireText(text);
     const messages = Array.isArray(value) ? value : [value];
     return messages.length > 0 && messages.every(isWireMessage) ? messages : null;
   } catch {

@@ -1,3 +1,4 @@
+import { stringifyExact } from "../base/exact-json.ts";
 import type { JsonObject } from "../base/json.ts";
 import { LinkError } from "../runtime/ports.ts";
 import type { CloseReason } from "../runtime/ports.ts";
@@ -52,7 +53,7 @@ export class OldSseTransport implements Wire {
     const response = await this.#options.client.send(this.#endpoint, {
       method: "POST",
       headers: await this.#headers({ "content-type": "application/json", accept: "application/json" }),
-      body: JSON.stringify(message),
+      body: stringifyExact(message),
       signal: this.#abort.signal,
     });
     if (response.status >= 300) throw await httpFault(response, false, 0);

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import { parseExact } from "../base/exact-json.ts";
+import { parseExact, stringifyExact } from "../base/exact-json.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { PARSE_ERROR, rpcFault } from "./gateway-rpc.ts";
 import { LineReader } from "./line-reader.ts";
@@ -22,7 +22,7 @@ export function openLines(input: Readable, output: Writable, signal: AbortSignal
   const writeText = (text: string): void => {
     if (output.writable) output.write(`${text}\n`);
   };
-  const write = (message: JsonObject): void => writeText(JSON.stringify(message));
+  const write = (message: JsonObject): void => writeText(stringifyExact(message));
   const reader = new LineReader(MAX_LINE_BYTES, {
     line(line) {
       const text = line.toString("utf8").trim();

@@ -3,6 +3,7 @@ import type { ChildProcessByStdio } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { systemClock } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
+import { stringifyExact } from "../base/exact-json.ts";
 import type { JsonObject } from "../base/json.ts";
 import { LinkError, StartError } from "../runtime/ports.ts";
 import type { CloseReason } from "../runtime/ports.ts";
@@ -137,7 +138,7 @@ export class StdioTransport implements Wire {
     if (stdin.writableLength > STDIN_BYTES) {
       return Promise.reject(new LinkError("overloaded", `the server does not read its input: ${stdin.writableLength} bytes wait for it`));
     }
-    stdin.write(`${JSON.stringify(message)}\n`);
+    stdin.write(`${stringifyExact(message)}\n`);
     return DONE;
   }
 

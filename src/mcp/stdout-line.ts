@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { isWireMessage } from "./wire.ts";
 import type { WireMessage } from "./wire.ts";
+import { parseWireText } from "./wire-text.ts";
 
 /** What one line of a server's stdout turned out to be. Every line is judged alone. */
 export type StdoutLine =
@@ -54,7 +55,7 @@ function glued(text: string): StdoutLine | undefined {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseWireText(text);
   } catch {
     return undefined;
   }

@@ -3,7 +3,7 @@
 //   { "ignoreTerm": true, "ignoreEof": true, "hello": {…members of the initialize result…},
 //     "on": { "start": [actions], "tools/list": [actions], "tools/list#2": [actions of the second such request and later ones], "tools/call NAME": [actions of one tool] } }
 //
-// Actions run in order: {result} {error} {raw} {hex} {stdout,repeat} {stderr,repeat} {notify} {request} {delay} {exit} {kill} {closeStdout} {silent}; "$id" stands for the request's id,
+// Actions run in order: {result} {error} {raw} {hex} {stdout,repeat} {stderr,repeat} {notify} {request} {delay} {exit} {kill} {closeStdout} {silent} {mirror} (the arguments as structuredContent, as they were written); "$id" stands for the request's id,
 // "$token" for its progress token, "$cursor" for its cursor.
 // `bytewise` beside {result} flushes byte by byte. Without a script for a method it behaves well: two tools, echo and journal; journal gives everything received so far.
 import { closeSync } from "node:fs";
@@ -29,7 +29,7 @@ function fill(value, request) {
   return value;
 }
 
-async function run(actions, request) {
+async function run(actions, request, text = "") {
   for (const action of actions) {
     if (action.delay !== undefined) await sleep(action.delay);
     if (action.stderr !== undefined) process.stderr.write(action.stderr.repeat(action.repeat ?? 1));
@@ -44,6 +44,7 @@ async function run(actions, request) {
       if (action.bytewise) for (const byte of Buffer.from(text)) await write(Buffer.from([byte]));
       else await write(text);
     }
+    if (action.mirror) await write(`{"jsonrpc":"2.0","id":${request.id},"result":{"content":[],"structuredContent":${/"arguments":(\{.*\}),"_meta"/.exec(text)[1]}}}\n`);
     if (action.closeStdout) closeSync(1);
     if (action.exit !== undefined) process.exit(action.exit);
     if (action.kill !== undefined) process.kill(process.pid, action.kill);
@@ -86,6 +87,6 @@ input.on("line", (text) => {
   for (let n = 2; n <= count; n += 1) actions = on[`${request.method}#${n}`] ?? actions;
   // The journal stays readable whatever else tools/call is told to do.
   if (actions === undefined || (request.method === "tools/call" && request.params?.name === "journal")) void behave(request);
-  else void run(actions, request);
+  else void run(actions, request, text);
 });
 if (script.ignoreEof) setInterval(() => {}, 1000);
