@@ -164,6 +164,68 @@ export interface ApprovalRow {
 /** Outcome of a reload (contracts 8). */
 export interface ReloadResult {
   readonly result: "applied" | "unchanged" | "rejected" | "partial" | "pending";
+/** A policy rule with the apps that it reaches. */
+export interface GraphRule {
+  readonly id: string;
+  readonly file: string;
+  readonly line: number;
+  readonly reason: string | null;
+  readonly action: "allow" | "ask" | "deny" | null;
+  readonly risk: Risk | null;
+  /** As written in limits: `10/min`. */
+  readonly rate: string | null;
+  readonly concurrent: number | null;
+  /** Patterns of callers; null for all. */
+  readonly clients: readonly string[] | null;
+  /** Paths of the arguments that the rule looks at. */
+  readonly conditions: readonly string[];
+  readonly apps: readonly { readonly app: string; readonly tools: number }[];
+}
+
+/** A signal mapping with the apps whose signals it takes. */
+export interface GraphSignal {
+  readonly id: string;
+  /** Null for a built-in one. */
+  readonly file: string | null;
+  readonly line: number | null;
+  readonly kind: string | null;
+  readonly method: string | null;
+  /** Type of the events, as a template; null when the signals are dropped. */
+  readonly emits: string | null;
+  /** Null for all. */
+  readonly apps: readonly string[] | null;
+}
+
+/** How policies, apps and signals hang together; the apps' states are in the status. */
+export interface HostGraph {
+  readonly revision: number;
+  /** What the risk table does where no rule decides. */
+  readonly table: Readonly<Record<Risk, "allow" | "ask" | "deny">>;
+  readonly rules: readonly GraphRule[];
+  /** The user's first, then the built-in ones. */
+  readonly signals: readonly GraphSignal[];
+}
+
+/** One tool in one provider's form. */
+export interface ToolSchema {
+  readonly format: ExportFormat;
+  /** Null when the tool cannot be exported; `reason` says why. */
+  readonly schema: Json;
+  /** Estimated tokens in every request that offers the tool. */
+  readonly tokens: number;
+  readonly strict: boolean;
+  /** How the provider's form differs from the server's own schema (docs/tool-schemas.md). */
+  readonly changes: readonly { readonly code: string; readonly pointer: string; readonly effect: string }[];
+  readonly reason: string | null;
+}
+
+/** One tool in every provider's form, beside its own definition. */
+export interface ToolSchemas {
+  readonly tool: string;
+  readonly definition: JsonObject;
+  readonly targets: readonly ToolSchema[];
+}
+
   readonly revision: number;
   readonly changes: ChangeSet;
   readonly errors: readonly DiagnosticJson[];
@@ -219,6 +281,10 @@ export interface Kit {
   tools(format: ExportFormat, options?: { readonly maxName?: number; readonly maxTools?: number; readonly client?: string }): ExportedTools;
   callTool(name: string, args: Json, options?: CallOptions): Promise<CallResult>;
   /** Runs a batch of tool calls of any supported provider form; one message per call, in order, in the same provider's form. */
+  /** The wiring of policies, apps and signals, for pictures. */
+  graph(): HostGraph;
+  /** One tool, by full name, as every provider would be shown it. Throws a KitError for an unknown name. */
+  toolSchemas(full: string): ToolSchemas;
   executeToolCalls(calls: readonly ToolCallInput[], options?: CallOptions): Promise<JsonObject[]>;
   endTurn(session: string, turn: string, client?: string): void;
   listResources(client?: string): { readonly app: string; readonly resource: JsonObject }[];

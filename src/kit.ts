@@ -13,11 +13,13 @@ import { openParts, type Parts } from "./kit/parts.ts";
 import { describePlan } from "./kit/plan-report.ts";
 import { createReads, type Reads } from "./kit/reads.ts";
 import { createReloader, type Reloader } from "./kit/reloader.ts";
-import { hostSignal } from "./kit/runtime-signals.ts";
+import { hostGraph } from "./kit/host-graph.ts";
+import { createReloadTeller, type ReloadTeller } from "./kit/reload-teller.ts";
 import { callResult, operationOptions } from "./kit/results.ts";
 import { silentLogger } from "./kit/silent-logger.ts";
 import { appStatus, statusOf } from "./kit/status.ts";
 import { runToolCalls } from "./kit/tool-calls.ts";
+import { toolSchemas } from "./kit/tool-schemas.ts";
 import { followWorkspace, type WorkspaceFollower } from "./kit/follow-workspace.ts";
 import { exportTool } from "./llm/export.ts";
 import { diffPlans } from "./plan/diff.ts";
@@ -136,7 +138,15 @@ class HostedKit implements Kit {
 
   toolRows(): ReturnType<Kit["toolRows"]> {
     const snapshot = this.#snapshot();
-    return toolRowsOf(snapshot, (tool) => exportTool(toExportTool(tool, snapshot), tool.short, "mcp").report.tokens);
+    return toolRowsOf(snapshot, (tool) => tokensOf(tool, snapshot));
+  }
+
+  graph(): ReturnType<Kit["graph"]> {
+    return hostGraph(this.#snapshot());
+  }
+
+  toolSchemas(full: string): ReturnType<Kit["toolSchemas"]> {
+    return toolSchemas(this.#snapshot(), full);
   }
 
   tools(format: Parameters<Kit["tools"]>[0], options: Parameters<Kit["tools"]>[1] = {}): ReturnType<Kit["tools"]> {

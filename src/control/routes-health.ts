@@ -2,7 +2,7 @@ import type { Kit } from "../kit-api.ts";
 import { jsonAnswer } from "./input.ts";
 import type { Route } from "./route.ts";
 
-/** Liveness and readiness for supervisors; they tell nothing but that. */
+/** Liveness and readiness for supervisors, which tell nothing but that, and who a token makes one. */
 export function healthRoutes(kit: Kit): Route[] {
   return [
     {
@@ -13,6 +13,15 @@ export function healthRoutes(kit: Kit): Route[] {
       summary: "200 while the process serves.",
       answer: jsonAnswer("{ ok: true }"),
       handle: () => ({ json: { ok: true } }),
+    },
+    {
+      method: "GET",
+      path: "/api/whoami",
+      role: "caller",
+      group: "health",
+      summary: "Role and name that the token of this request stands for.",
+      answer: jsonAnswer("{ role, client }"),
+      handle: ({ principal }) => ({ json: { role: principal.role, client: principal.client } }),
     },
     {
       method: "GET",

@@ -107,6 +107,14 @@ export function operatorRoutes(kit: Kit): Route[] {
     }),
     operator({
       method: "GET",
+      path: "/api/graph",
+      group: "config",
+      summary: "How policies, apps and signals hang together: which rule reaches which apps, which mapping takes whose signals.",
+      answer: jsonAnswer("{ revision, table, rules, signals }"),
+      handle: () => ({ json: kit.graph() }),
+    }),
+    operator({
+      method: "GET",
       path: "/api/lock",
       group: "pins",
       summary: "What servers show, against what a person accepted.",

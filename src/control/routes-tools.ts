@@ -147,6 +147,16 @@ export function toolRoutes(kit: Kit): Route[] {
     },
     {
       method: "GET",
+      path: "/api/schemas",
+      role: "operator",
+      group: "tools",
+      summary: "One tool in every provider's form, with cost and with what was changed; also of tools that are not offered.",
+      query: [{ name: "tool", description: "Full name of the tool.", required: true }],
+      answer: jsonAnswer("{ tool, definition, targets: [{ format, schema, tokens, strict, changes, reason }] }"),
+      handle: (context) => ({ json: kit.toolSchemas(queryOf(context, "tool")) }),
+    },
+    {
+      method: "GET",
       path: "/api/explain",
       role: "operator",
       group: "tools",

@@ -1,3 +1,4 @@
+import { stringifyExact } from "../base/exact-json.ts";
 import type { RequestContext } from "./route.ts";
 
 /** An open event stream of the control API. */
@@ -20,7 +21,7 @@ export function openEventStream(context: RequestContext, start: (stream: EventSt
     if (res.writableEnded) return;
     if (!res.write(text) && res.writableLength > MAX_WAITING) res.destroy();
   };
-  const stop = start({ send: (event, data) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`) });
+  const stop = start({ send: (event, data) => write(`event: ${event}\ndata: ${stringifyExact(data)}\n\n`) });
   const timer = setInterval(() => write(": alive\n\n"), KEEP_ALIVE_MS);
   const end = (): void => {
     res.end();

@@ -243,6 +243,32 @@ export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
         reason: null,
         tokens: 10,
       })),
+    graph: () => ({
+      revision,
+      table: { low: "allow", medium: "allow", high: "ask", critical: "deny" },
+      rules: [
+        {
+          id: "no-wipe",
+          file: "policies/base.yaml",
+          line: 3,
+          reason: null,
+          action: "ask",
+          risk: null,
+          rate: null,
+          concurrent: null,
+          clients: null,
+          conditions: [],
+          apps: apps.map((a) => ({ app: a.package, tools: a.tools?.length ?? 0 })),
+        },
+      ],
+      signals: [],
+    }),
+    toolSchemas(full) {
+      const tool = catalog.byFull(full);
+      if (!tool) throw new KitError("TOOL_NOT_FOUND", `no tool ${full}`);
+      const target = { format: "openai" as const, schema: { name: tool.short }, tokens: 10, strict: false, changes: [], reason: null };
+      return { tool: full, definition: tool.definition, targets: [target] };
+    },
     tools(format) {
       const tools = catalog.tools
         .filter((t) => t.state === "exposed")
