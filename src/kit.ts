@@ -7,7 +7,7 @@ import type { ApprovalRow, AppStatus, CallOptions, CallResult, Kit, KitEvents, K
 import { Emitter } from "./kit/emitter.ts";
 import { explainTool, toolRowsOf } from "./kit/explain.ts";
 import { createExportFiles, type ExportFiles } from "./kit/export-files.ts";
-import { exportSnapshot, toExportTool, visibleTools } from "./kit/export-tools.ts";
+import { exportSnapshot, tokensOf, visibleTools } from "./kit/export-tools.ts";
 import { toolOperation } from "./kit/operations.ts";
 import { openParts, type Parts } from "./kit/parts.ts";
 import { describePlan } from "./kit/plan-report.ts";
@@ -16,12 +16,12 @@ import { createReloader, type Reloader } from "./kit/reloader.ts";
 import { hostGraph } from "./kit/host-graph.ts";
 import { createReloadTeller, type ReloadTeller } from "./kit/reload-teller.ts";
 import { callResult, operationOptions } from "./kit/results.ts";
+import { maskedLogger } from "./kit/masked-logger.ts";
 import { silentLogger } from "./kit/silent-logger.ts";
 import { appStatus, statusOf } from "./kit/status.ts";
-import { runToolCalls } from "./kit/tool-calls.ts";
 import { toolSchemas } from "./kit/tool-schemas.ts";
+import { runToolCalls } from "./kit/tool-calls.ts";
 import { followWorkspace, type WorkspaceFollower } from "./kit/follow-workspace.ts";
-import { exportTool } from "./llm/export.ts";
 import { diffPlans } from "./plan/diff.ts";
 import type { Plan } from "./plan/types.ts";
 import type { Snapshot } from "./runtime/snapshot.ts";
@@ -52,6 +52,7 @@ class HostedKit implements Kit {
   readonly #masker = createMasker();
   readonly #events: Emitter<KitEvents>;
   readonly #reloader: Reloader;
+  readonly #teller: ReloadTeller;
   readonly #exports: ExportFiles;
   readonly #startedAt = new Date();
   #parts: (Parts & { readonly reads: Reads }) | null = null;
@@ -62,21 +63,24 @@ class HostedKit implements Kit {
 
   constructor(options: KitOptions) {
     this.#options = options;
-    this.#log = options.log ?? silentLogger;
+    this.#log = maskedLogger(options.log ?? silentLogger, this.#masker);
     this.#events = new Emitter<KitEvents>((error) => this.#log.error({ error: messageOf(error) }, "a listener failed"));
     this.#exports = createExportFiles(this.#log, (file, text) => this.#follower?.ignoreOwnWrite(file, text));
+    this.#teller = createReloadTeller(this.#log, (signal) => void this.#running().ingest.emit(signal));
     this.#reloader = createReloader(options.topology, options.env ?? process.env, this.#masker, () => ({
       apply: (plan, changes, revision) => this.#apply(plan, changes, revision),
+      adopt: (plan) => this.#running().runtime.adopt(plan),
       onResult: (result, reading) => {
         this.#follower?.update(reading);
-        this.#tellReload(result);
+        this.#teller.tell(result, this.#snapshot().plan.name);
+        this.#events.emit("reload", result);
       },
     }));
   }
 
   async start(): Promise<void> {
     if (this.#parts) throw new Error("the kit has been started already");
-    const { plan, reading } = await this.#reloader.first();
+    const { plan, reading, text } = await this.#reloader.first();
     const parts = await openParts({ plan, env: this.#options.env ?? process.env, masker: this.#masker, log: this.#log, events: this.#events, onCatalog: () => this.#writeExports() });
     this.#parts = { ...parts, reads: createReads(parts) };
     const reaped = await parts.connector.reapOrphans();
@@ -84,6 +88,7 @@ class HostedKit implements Kit {
     await this.#reloadPins(parts);
     parts.runtime.apply(plan, diffPlans(null, plan), this.#reloader.revision());
     this.#state = "running";
+    if (!reading.unitOk) this.#teller.tellDenied(text, plan.name);
     if (this.#options.watch ?? true) {
       this.#follower = followWorkspace(plan, reading, () => this.reload(), this.#log);
     }
@@ -101,6 +106,7 @@ class HostedKit implements Kit {
     const parts = this.#parts;
     if (parts) {
       parts.stop();
+      await this.#reloader.settled();
       await parts.runtime.stop(0);
       await parts.ingest.settled();
       await this.#exports.settled();
@@ -125,6 +131,7 @@ class HostedKit implements Kit {
       config: this.#reloader.state(),
       pendingApprovals: parts.stores.approvals.list().length,
       policyWarnings: parts.policyWarnings.list(),
+      findings: parts.pins.findings,
     });
   }
 
@@ -170,16 +177,16 @@ class HostedKit implements Kit {
     this.#running().calls.turns.end(client, session, turn);
   }
 
-  listResources(): ReturnType<Kit["listResources"]> {
-    return this.#running().reads.listResources();
+  listResources(client?: string): ReturnType<Kit["listResources"]> {
+    return this.#running().reads.listResources(client);
   }
 
-  listTemplates(): ReturnType<Kit["listTemplates"]> {
-    return this.#running().reads.listTemplates();
+  listTemplates(client?: string): ReturnType<Kit["listTemplates"]> {
+    return this.#running().reads.listTemplates(client);
   }
 
-  listPrompts(): ReturnType<Kit["listPrompts"]> {
-    return this.#running().reads.listPrompts();
+  listPrompts(client?: string): ReturnType<Kit["listPrompts"]> {
+    return this.#running().reads.listPrompts(client);
   }
 
   instructions(): { readonly app: string; readonly text: string }[] {
@@ -198,8 +205,8 @@ class HostedKit implements Kit {
     return this.#running().reads.complete(ref, argument, context, options);
   }
 
-  subscribeResource(uri: string): Promise<void> {
-    return this.#running().reads.subscribe(uri);
+  async subscribeResource(uri: string, options: CallOptions = {}): Promise<void> {
+    return this.#running().reads.subscribe(uri, options);
   }
 
   unsubscribeResource(uri: string): Promise<void> {
@@ -238,11 +245,11 @@ class HostedKit implements Kit {
   }
 
   async restartApp(app: string): Promise<AppStatus> {
-    const { runtime } = this.#running();
+    const { runtime, pins } = this.#running();
     const runner = runtime.runner(app);
     if (!runner) throw new KitError("APP_UNAVAILABLE", `no app ${app} is running; see \`aurora-mcp apps list\``);
     await runner.restart();
-    return appStatus(runtime.snapshot.apps.get(app)!, runtime.snapshot);
+    return appStatus(runtime.snapshot.apps.get(app)!, runtime.snapshot, pins.findings(app));
   }
 
   appLog(app: string): readonly string[] {
@@ -260,7 +267,7 @@ class HostedKit implements Kit {
 
   async plan(): Promise<ReloadResult & { readonly report: JsonObject }> {
     const { result, reading } = await this.#reloader.preview();
-    return { ...result, report: describePlan(this.#running().runtime.look(), reading.unitOk ? reading.plan : null, result.changes) };
+    return { ...result, report: describePlan(this.#running().runtime.look(), reading.next, result) };
   }
 
   lockDiff(): ReturnType<Kit["lockDiff"]> {
@@ -281,9 +288,11 @@ class HostedKit implements Kit {
 
   async #apply(plan: Plan, changes: Parameters<Parts["runtime"]["apply"]>[1], revision: number): Promise<void> {
     const parts = this.#running();
+    const before = parts.runtime.snapshot.plan;
     parts.stores.audit.configure({ arguments: plan.audit.arguments });
-    parts.pins.keep(new Set(plan.apps.keys()));
+    parts.pins.follow(plan.apps);
     parts.runtime.apply(plan, changes, revision);
+    for (const app of changes.live) void parts.serverSettings.changed(before.apps.get(app)!, plan.apps.get(app)!, parts.runtime.runner(app)?.connection ?? null);
     await parts.inboxes.configure(plan);
     if (changes.settings) await this.#reloadPins(parts);
   }
@@ -308,19 +317,6 @@ class HostedKit implements Kit {
         ...(entry.mode === undefined ? {} : { mode: entry.mode }),
       }),
     );
-  }
-
-  #tellReload(result: ReloadResult): void {
-    const parts = this.#running();
-    if (result.result === "rejected") this.#log.error({}, `configuration rejected, the last good one stays:\n${result.text}`);
-    else if (result.result !== "unchanged") this.#log.info({ result: result.result, revision: result.revision }, "configuration");
-    if (result.changes.host.length > 0) this.#log.warn({ settings: result.changes.host }, "these settings change only when the host is restarted");
-    if (result.result !== "unchanged" && result.result !== "pending") {
-      const method = result.result === "rejected" ? "config.rejected" : "config.applied";
-      const summary = result.result === "rejected" ? "configuration rejected; the last good one stays" : `configuration ${result.result} (revision ${result.revision})`;
-      void parts.ingest.emit(hostSignal(this.#snapshot().plan.name, method, { summary, revision: result.revision, result: result.result, text: result.text, changes: { ...result.changes } as unknown as JsonObject }));
-    }
-    this.#events.emit("reload", result);
   }
 
   #snapshot(): Snapshot {

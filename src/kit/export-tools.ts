@@ -42,6 +42,18 @@ export function toExportTool(tool: Tool, snapshot: Snapshot): ExportTool {
   };
 }
 
+const costs = new WeakMap<Tool["definition"], number>();
+
+/** Estimated tokens of a tool in every request that carries it, in the `openai` form; 0 for one that cannot be exported. */
+export function tokensOf(tool: Tool, snapshot: Snapshot): number {
+  let cost = costs.get(tool.definition);
+  if (cost === undefined) {
+    cost = exportTools([toExportTool(tool, snapshot)], "openai").tokens;
+    costs.set(tool.definition, cost);
+  }
+  return cost;
+}
+
 /** Exports what a client may see in one provider's form. Equal catalogues give equal bytes. */
 export function exportSnapshot(snapshot: Snapshot, format: ExportFormat, client: string | undefined, options: ExportOptions): ExportedTools {
   const made = exportTools(

@@ -2,15 +2,19 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { InvalidArgumentError } from "commander";
 import type { ExportFormat } from "../../kit-api.ts";
+import type { ExportOptions } from "../../llm/export.ts";
+import { escapeInvisible } from "../../base/text.ts";
 import { CliError, EXIT } from "../cli-error.ts";
 import { readCount } from "../arguments.ts";
 import { defineCommand } from "../command.ts";
 import { withHost } from "../connect.ts";
-
-const FORMATS: readonly ExportFormat[] = ["openai", "openai-responses", "openai-strict", "anthropic", "gemini", "gemini-legacy", "litellm", "mcp", "text"];
+import { ALL_FORMATS, exportReport, OTHER_FORMATS, otherExport, reportLines, type OtherFormat } from "../export-texts.ts";
+import type { Host } from "../host.ts";
 
 interface ExportFlags {
-  readonly format: ExportFormat;
+  readonly format: ExportFormat | OtherFormat;
+  readonly report?: boolean;
+  readonly server: string;
   readonly out?: string;
   readonly check?: boolean;
   readonly maxName?: number;
@@ -21,25 +25,30 @@ interface ExportFlags {
 export const exportCommand = defineCommand<ExportFlags>({
   usage: "export",
   summary: "Write the tools as an LLM provider wants them: one JSON array.",
-  details: "Equal catalogues give equal bytes. --check compares FILE with what would be written and exits 1 when they differ (for CI).",
+  details:
+    "Equal catalogues give equal bytes. --check compares FILE with what would be written and exits 1 when they differ (for CI).\n--report tells what a provider's form had to change of each tool, and why.\nOther forms: ts (types and a typed call), litellm-proxy (mcp_servers of a LiteLLM proxy), claude-code-permissions, vscode, openai-require-approval (the policy in other hosts' words).",
   examples: [
     "aurora-mcp export --format openai",
     "aurora-mcp export --format anthropic --out tools.json",
     "aurora-mcp export --format openai --out tools.json --check",
+    "aurora-mcp export --format openai-strict --report",
+    "aurora-mcp export --format ts --out tools.ts",
   ],
   options: (command) =>
     command
       .option(
         "--format <format>",
-        FORMATS.join(", "),
+        ALL_FORMATS.join(", "),
         (value) => {
-          if (!(FORMATS as readonly string[]).includes(value)) throw new InvalidArgumentError(`It is one of ${FORMATS.join(", ")}.`);
+          if (!ALL_FORMATS.includes(value)) throw new InvalidArgumentError(`It is one of ${ALL_FORMATS.join(", ")}.`);
           return value;
         },
         "openai",
       )
       .option("--out <file>", "write this file instead of stdout")
       .option("--check", "only compare with --out FILE")
+      .option("--report", "print what the form changes of each tool instead of the tools")
+      .option("--server <name>", "name that another host knows the gateway by", "aurora")
       .option("--max-name <length>", "longest tool name", (value) => readCount(value, "--max-name", 16))
       .option("--max-tools <count>", "most tools", (value) => readCount(value, "--max-tools")),
   run: async (context, options) => {
@@ -48,16 +57,21 @@ export const exportCommand = defineCommand<ExportFlags>({
     // Read first: a host started for this command may write the topology's own exports, and FILE may be one of them.
     const before = file !== null && options.check ? await readFile(file, "utf8").catch(() => null) : null;
     return withHost(context, options, "start", async (host) => {
-      const exported = await host.tools(options.format, {
-        ...(options.maxName === undefined ? {} : { maxName: options.maxName }),
-        ...(options.maxTools === undefined ? {} : { maxTools: options.maxTools }),
-      });
-      for (const warning of exported.warnings ?? []) context.note(`${context.noteStyle("yellow", "warning")}: ${warning}`);
+      const limits: ExportOptions = { ...(options.maxName === undefined ? {} : { maxName: options.maxName }), ...(options.maxTools === undefined ? {} : { maxTools: options.maxTools }) };
+      if (options.report) {
+        if (isOther(options.format)) throw new CliError(`--report is for the forms of providers, not for ${options.format}`);
+        const report = await exportReport(host, options.format, limits);
+        if (options.json) context.json(report);
+        else for (const line of reportLines(report)) context.out(escapeInvisible(line));
+        return EXIT.ok;
+      }
+      const exported = await textOf(host, options, limits);
+      for (const warning of exported.warnings) context.note(`${context.noteStyle("yellow", "warning")}: ${warning}`);
       if (file === null) {
         process.stdout.write(exported.text);
         return EXIT.ok;
       }
-      const tools = options.format === "text" ? null : (JSON.parse(exported.text) as unknown[]).length;
+      const tools = options.format === "text" || isOther(options.format) ? null : (JSON.parse(exported.text) as unknown[]).length;
       const report = { file, tools, etag: exported.etag };
       if (options.check) {
         const same = before === exported.text;
@@ -77,6 +91,16 @@ export const exportCommand = defineCommand<ExportFlags>({
     });
   },
 });
+
+function isOther(format: string): format is OtherFormat {
+  return (OTHER_FORMATS as readonly string[]).includes(format);
+}
+
+async function textOf(host: Host, { format, server }: ExportFlags, limits: ExportOptions): Promise<{ text: string; etag: string | null; warnings: readonly string[] }> {
+  if (isOther(format)) return { ...(await otherExport(host, format, server)), etag: null };
+  const exported = await host.tools(format, limits);
+  return { ...exported, warnings: exported.warnings ?? [] };
+}
 
 /** Replaces a file in one step. */
 async function writeWhole(file: string, text: string): Promise<void> {

@@ -59,23 +59,6 @@ export const lockCommand = defineCommand<LockFlags>({
     }),
 });
 
-/** `lint`: what the text lint finds in names and descriptions. */
-export const lintCommand = defineCommand({
-  usage: "lint [app]",
-  summary: "Look through the texts that servers show for hidden characters and hidden orders.",
-  details: "A lint, not a border: no finding does not mean that a text is harmless. Exit code 1 when there are findings.",
-  examples: ["aurora-mcp lint", "aurora-mcp lint org.example.search --json"],
-  run: (context, options, [app]) =>
-    withHost(context, options, "start", async (host) => {
-      const found = (await host.lockDiff()).filter((entry) => entry.findings.length > 0 && (app === undefined || entry.app === app));
-      if (options.json) context.json(found.map(({ app: of, kind, name, findings }) => ({ app: of, kind, name, findings })));
-      else if (found.length === 0) context.out("no findings");
-      else
-        for (const entry of found) for (const finding of entry.findings) context.out(escapeInvisible(`${entry.app}  ${entry.kind} ${entry.name}: ${finding}`));
-      return found.length === 0 ? EXIT.ok : EXIT.problems;
-    }),
-});
-
 function selects(word: string, entry: LockEntry): boolean {
   return word === entry.app || word === `${entry.app}/${entry.name}`;
 }
