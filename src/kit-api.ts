@@ -161,9 +161,6 @@ export interface ApprovalRow {
   readonly decided_by: readonly string[];
 }
 
-/** Outcome of a reload (contracts 8). */
-export interface ReloadResult {
-  readonly result: "applied" | "unchanged" | "rejected" | "partial" | "pending";
 /** A policy rule with the apps that it reaches. */
 export interface GraphRule {
   readonly id: string;
@@ -226,6 +223,9 @@ export interface ToolSchemas {
   readonly targets: readonly ToolSchema[];
 }
 
+/** Outcome of a reload (contracts 8). */
+export interface ReloadResult {
+  readonly result: "applied" | "unchanged" | "rejected" | "partial" | "pending";
   readonly revision: number;
   readonly changes: ChangeSet;
   readonly errors: readonly DiagnosticJson[];
@@ -278,13 +278,13 @@ export interface Kit {
   status(): KitStatus;
   catalog(): Catalog;
   toolRows(): ToolRow[];
-  tools(format: ExportFormat, options?: { readonly maxName?: number; readonly maxTools?: number; readonly client?: string }): ExportedTools;
-  callTool(name: string, args: Json, options?: CallOptions): Promise<CallResult>;
-  /** Runs a batch of tool calls of any supported provider form; one message per call, in order, in the same provider's form. */
   /** The wiring of policies, apps and signals, for pictures. */
   graph(): HostGraph;
   /** One tool, by full name, as every provider would be shown it. Throws a KitError for an unknown name. */
   toolSchemas(full: string): ToolSchemas;
+  tools(format: ExportFormat, options?: { readonly maxName?: number; readonly maxTools?: number; readonly client?: string }): ExportedTools;
+  callTool(name: string, args: Json, options?: CallOptions): Promise<CallResult>;
+  /** Runs a batch of tool calls of any supported provider form; one message per call, in order, in the same provider's form. */
   executeToolCalls(calls: readonly ToolCallInput[], options?: CallOptions): Promise<JsonObject[]>;
   endTurn(session: string, turn: string, client?: string): void;
   listResources(client?: string): { readonly app: string; readonly resource: JsonObject }[];
