@@ -208,6 +208,25 @@ describe("looking", { timeout: 240_000 }, () => {
     });
   });
 
+  it("export --report says what a form changes, and other forms speak to programs and other hosts", async () => {
+    const report = (await json("export", "--format", "openai-strict", "--report")).value;
+    expect(report).toMatchObject({ format: "openai-strict", tools: expect.arrayContaining([expect.objectContaining({ tool: "org.example.free.quick", strict: true, changes: expect.arrayContaining([expect.objectContaining({ code: "optional.as_null", pointer: "/properties/text" })]) })]) });
+    expect((await run("export", "--format", "ts")).stdout).toContain('"org_example_free_quick"');
+    const claude = JSON.parse((await run("export", "--format", "claude-code-permissions", "--server", "kit")).stdout);
+    expect(claude.permissions.ask).toContain("mcp__kit__org_example_asked_quick");
+    expect(claude.permissions.allow).toContain("mcp__kit__org_example_free_quick");
+    const proxy = (await run("export", "--format", "litellm-proxy")).stdout;
+    expect(proxy).toMatch(/url: "http:\/\/127\.0\.0\.1:\d+\/mcp"/);
+    expect(proxy).toContain("os.environ/");
+    expect(await run("export", "--format", "ts", "--report")).toMatchObject({ code: 2 });
+  });
+
+  it("lint names what providers choke on, and tools list --cost sums the tokens", async () => {
+    const findings = (await json("lint", "--schemas", "org.example.free")).value;
+    expect(findings.every((f: any) => f.app === "org.example.free" && f.severity === "warning")).toBe(true);
+    expect((await run("tools", "list", "--cost")).stdout).toMatch(/all 6 offered tools: about \d+ tokens in every request/);
+  });
+
   it("export prints the bytes that the host writes, and --check tells a difference", async () => {
     const text = await readFile(path.join(root, "tools.json"), "utf8");
     expect((await run("export", "--format", "openai")).stdout).toBe(text);
