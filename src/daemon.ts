@@ -8,7 +8,7 @@ import type { Kit, Logger } from "./kit-api.ts";
 import { createKit } from "./kit.ts";
 import { namingCollisions } from "./mcp/gateway-names.ts";
 import { exportsWritten, settled } from "./settled.ts";
-import { loadWorkspace, type RunnableWorkspace } from "./workspace.ts";
+import { loadWorkspace, type BootableWorkspace } from "./workspace.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
@@ -38,7 +38,7 @@ export function createLogger({ level, format, masker }: LoggerOptions): HostLogg
 
 /** What a host in this process needs. */
 export interface StartOptions {
-  readonly workspace: RunnableWorkspace;
+  readonly workspace: BootableWorkspace;
   readonly env: NodeJS.ProcessEnv;
   readonly log: HostLogger;
   /** Version of the kit, for the API document. */
@@ -82,7 +82,7 @@ const FORCED_WAIT = 200;
  */
 export async function startHost(options: StartOptions): Promise<StartedHost> {
   const { workspace, log } = options;
-  const claim = await claimRunFile(workspace.plan.dataDir, workspace.topologyFile, new Date().toISOString());
+  const claim = await claimRunFile(workspace.boot.dataDir, workspace.topologyFile, new Date().toISOString());
   const kit = createKit({ topology: workspace.topologyFile, env: options.env, log });
   options.onKit?.(kit);
   let door: Door | null = null;
@@ -92,8 +92,8 @@ export async function startHost(options: StartOptions): Promise<StartedHost> {
   };
   try {
     await kit.start();
-    door = await openDoor({ kit, plan: workspace.plan, log, version: options.version });
-    kit.setGatewayUrl(workspace.plan.gateway === null ? null : `${door.url}/mcp`);
+    door = await openDoor({ kit, plan: workspace.boot, log, version: options.version });
+    kit.setGatewayUrl(workspace.boot.gateway === null ? null : `${door.url}/mcp`);
     await claim.publish(door);
     followSettings(kit, door, options);
     return { kit, stop };
@@ -130,7 +130,7 @@ export class CollisionError extends Error {
 
 /** Under `gateway.naming: none` two tools of one name are a start-up error; later ones are left out and logged. */
 function refuseCollisions(kit: Kit, { workspace, log }: StartOptions): void {
-  const naming = workspace.plan.gateway?.naming ?? "short";
+  const naming = workspace.boot.gateway?.naming ?? "short";
   const clashes = namingCollisions(kit.catalog(), naming);
   if (clashes.length > 0) throw new CollisionError(clashes.join("\n"));
   kit.on("catalog", (catalog) => {

@@ -12,6 +12,8 @@ export interface Workspace extends WorkspacePlace {
   readonly config: Config | null;
   /** Null when topology, policies or signals have errors. */
   readonly plan: Plan | null;
+  /** What a host may start with: where only policies or signals have errors, the plan with everything denied. Null with errors in topology.yaml. */
+  readonly boot: Plan | null;
   readonly diagnostics: readonly Diagnostic[];
   /** Text of every file read, by the name that diagnostics give it. */
   readonly texts: ReadonlyMap<string, string>;
@@ -19,7 +21,10 @@ export interface Workspace extends WorkspacePlace {
 }
 
 /** A workspace that can run: nothing in topology, policies and signals is wrong. A broken app only parks itself. */
-export type RunnableWorkspace = Workspace & { readonly plan: Plan };
+export type RunnableWorkspace = Workspace & { readonly plan: Plan; readonly boot: Plan };
+
+/** A workspace that a host can start with, if only to deny every call until policies and signals are mended. */
+export type BootableWorkspace = Workspace & { readonly boot: Plan };
 
 export interface WorkspaceOptions {
   readonly cwd: string;
@@ -40,6 +45,7 @@ export async function loadWorkspace(options: WorkspaceOptions): Promise<Workspac
     dataDir: reading.plan?.dataDir ?? place.dataDir,
     config: reading.config,
     plan: reading.unitOk ? reading.plan : null,
+    boot: reading.boot,
     diagnostics: reading.diagnostics,
     texts: reading.texts,
     masker: createMasker(reading.secrets),

@@ -35,6 +35,8 @@ export interface SignalRule {
   readonly priority: Priority;
   /** Where the rule stands, null for a built-in one. */
   readonly place: Place | null;
+  /** As it is written, for comparison. */
+  readonly config: SignalRuleConfig;
 }
 
 /** The compiled mapping: the user's rules, and the built-in table for signals that none of them matches. */
@@ -100,6 +102,7 @@ function compileRule(written: SignalRuleConfig, place: Place | null, report: Rep
     atMost: atMost ?? null,
     priority: written.priority ?? "normal",
     place,
+    config: written,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { RunnableWorkspace, Workspace } from "../workspace.ts";
+import type { BootableWorkspace, RunnableWorkspace, Workspace } from "../workspace.ts";
 import { CliError, EXIT } from "./cli-error.ts";
 import type { Context, GlobalOptions } from "./context.ts";
 import { printFindings } from "./print-findings.ts";
@@ -15,6 +15,17 @@ export async function openRunnable(context: Context, options: GlobalOptions): Pr
   const workspace = await openWorkspace(context, options);
   requireRunnable(context, workspace);
   return workspace;
+}
+
+/** The workspace, for a host that stays: with errors in policies or signals alone it starts, denies every call, and waits for them to be mended. */
+export async function openBootable(context: Context, options: GlobalOptions): Promise<BootableWorkspace> {
+  const workspace = await openWorkspace(context, options);
+  if (!isBootable(workspace)) requireRunnable(context, workspace);
+  return workspace;
+}
+
+function isBootable(workspace: Workspace): workspace is BootableWorkspace {
+  return workspace.boot !== null;
 }
 
 /** As {@link openRunnable}, for a workspace that is loaded already. */

@@ -1,6 +1,7 @@
 import type { ReloadResult } from "../kit-api.ts";
 import { isObject, own, type Json, type JsonObject } from "../base/json.ts";
 import { escapeInvisible } from "../base/text.ts";
+import { countChanges } from "../plan/diff.ts";
 import type { ChangeSet, Plan } from "../plan/types.ts";
 import type { Style } from "./style.ts";
 
@@ -18,7 +19,7 @@ export function planReport(changes: ChangeSet): JsonObject {
   };
   const apps = Object.fromEntries(Object.entries(lists).map(([key, list]): [string, Json] => [key, [...list]]));
   return {
-    changes: !changes.empty,
+    changes: countChanges(changes),
     apps,
     tools: { added: [], removed: [], changed: [] },
     policy: changes.policy,
@@ -45,6 +46,12 @@ const APP_LINES: readonly [
   ["parked", "!", "yellow", "is parked, or no longer"],
 ];
 
+const LIST_LINES = [
+  ["added", "+", "green"],
+  ["removed", "-", "red"],
+  ["changed", "~", "yellow"],
+] as const;
+
 /** What `up` would start, for people. */
 export function printStart(plan: Plan, style: Style): string {
   const apps = [...plan.apps.values()].map((app) => `${style("green", "+")} ${app.package} starts (${app.connect.transport}, trust ${app.trust})`);
@@ -52,21 +59,20 @@ export function printStart(plan: Plan, style: Style): string {
   return [...apps, ...parked].join("\n") || "no apps";
 }
 
-/** A plan for people: one line an app, then tools, rules and the rest. */
-export function printPlan({ changes, report }: { readonly changes: ChangeSet; readonly report: JsonObject }, style: Style): string {
-  if (changes.empty) return "no changes";
-  const lines = appLines(changes, style);
+/** A plan for people: what is wrong, then one line an app, then tools, rules and the rest. */
+export function printPlan({ changes, report, text = "" }: { readonly changes: ChangeSet; readonly report: JsonObject; readonly text?: string }, style: Style): string {
+  const findings = text === "" ? [] : [text.trimEnd(), ""];
+  if (changes.empty) return [...findings, "no changes"].join("\n");
+  const lines = [...findings, ...appLines(changes, style, own(report, "calls_in_flight"))];
   const tools = own(report, "tools");
-  for (const [key, mark, look] of [
-    ["added", "+", "green"],
-    ["removed", "-", "red"],
-    ["changed", "~", "yellow"],
-  ] as const) {
+  for (const [key, mark, look] of LIST_LINES) {
     const list = own(tools, key);
     if (Array.isArray(list)) for (const tool of list) lines.push(`${style(look, mark)} tool ${escapeInvisible(describe(tool))}`);
   }
-  if (changes.policy) lines.push(`${style("yellow", "~")} policy rules change; they hold at once`);
-  if (changes.signals) lines.push(`${style("yellow", "~")} signal mappings change`);
+  const [cost, then] = [own(own(tools, "tokens"), "before"), own(own(tools, "tokens"), "after")];
+  if (typeof cost === "number" && typeof then === "number" && cost !== then) lines.push(`${style("yellow", "~")} the tools cost ${then} tokens (${then > cost ? "+" : ""}${then - cost})`);
+  if (changes.policy) lines.push(`${style("yellow", "~")} policy rules change; they hold at once`, ...listLines(own(report, "rules"), "rule", style), ...namedLines(own(report, "policy_settings"), style));
+  if (changes.signals) lines.push(`${style("yellow", "~")} signal mappings change`, ...listLines(own(report, "mappings"), "mapping", style));
   if (changes.exports) lines.push(`${style("yellow", "~")} export files change`);
   if (changes.settings) lines.push(`${style("yellow", "~")} settings change`);
   for (const field of changes.host) lines.push(`${style("red", "!")} ${field} changes only when the host is restarted`);
@@ -74,8 +80,25 @@ export function printPlan({ changes, report }: { readonly changes: ChangeSet; re
   return lines.join("\n");
 }
 
-function appLines(changes: ChangeSet, style: Style): string[] {
-  return APP_LINES.flatMap(([key, mark, look, words]) => changes[key].map((app) => `${style(look, mark)} ${app} ${words}`));
+function appLines(changes: ChangeSet, style: Style, inFlight: unknown): string[] {
+  return APP_LINES.flatMap(([key, mark, look, words]) =>
+    changes[key].map((app) => {
+      const calls = own(inFlight, app);
+      return `${style(look, mark)} ${app} ${words}${typeof calls === "number" && calls > 0 ? ` (${calls} ${calls === 1 ? "call runs and finishes" : "calls run and finish"} first)` : ""}`;
+    }),
+  );
+}
+
+/** Added, removed and changed rules, one a line. */
+function listLines(lists: unknown, what: string, style: Style): string[] {
+  return LIST_LINES.flatMap(([key, mark, look]) => {
+    const list = own(lists, key);
+    return Array.isArray(list) ? list.map((id) => `  ${style(look, mark)} ${what} ${escapeInvisible(String(id))}`) : [];
+  });
+}
+
+function namedLines(names: unknown, style: Style): string[] {
+  return Array.isArray(names) ? names.map((name) => `  ${style("yellow", "~")} ${String(name)}`) : [];
 }
 
 /** A tool of the report: its name, or an object with name and more. */

@@ -56,6 +56,7 @@ function loadOnce(files: FileSet, context: LoadContext, memory: FileMemory): Loa
   const dataDir = topology.config?.data_dir ?? files.root;
   const apps = loadApps(files, topology, manifests, dataDir);
   unit.push(...apps.unit);
+  const topologyOk = topology.config !== null && !hasErrors([...topology.diagnostics, ...apps.unit]);
   const diagnostics = sortDiagnostics([...unit, ...apps.diagnostics]);
   const config: Config | null = topology.config && {
     root: files.root,
@@ -65,7 +66,7 @@ function loadOnce(files: FileSet, context: LoadContext, memory: FileMemory): Loa
     signals: signals.map((file) => toLoaded<SignalsConfig>(file)).filter(isThere),
     secrets: [...new Set([...hostSecrets.values, ...apps.secrets])],
   };
-  return { config, unitOk: config !== null && !hasErrors(unit), diagnostics };
+  return { config, unitOk: config !== null && !hasErrors(unit), topologyOk, diagnostics };
 }
 
 function isThere<T>(value: T | undefined): value is T {

@@ -121,5 +121,7 @@ export interface Config {
 export interface LoadResult {
   readonly config: Config | null;
   readonly unitOk: boolean;
+  /** Whether topology.yaml is free of errors, whatever policies and signals say. */
+  readonly topologyOk: boolean;
   readonly diagnostics: readonly Diagnostic[];
 }

@@ -1,9 +1,12 @@
 import type { Approval } from "../calls/approvals.ts";
 import { approvalRow } from "../calls/approval-view.ts";
+import type { AuditEvent } from "../calls/audit.ts";
 import { createCallJournal } from "../calls/call-journal.ts";
 import type { CallDeps } from "../calls/execute.ts";
 import type { Performed, OperationOptions } from "../calls/operation.ts";
+import { ANY_CLIENT } from "../calls/sessions.ts";
 import { createTurns } from "../calls/turns.ts";
+import { sessionShown } from "../amp/envelope.ts";
 import { systemClock } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Masker } from "../base/masking.ts";
@@ -15,7 +18,9 @@ import { createIngest, type Ingest } from "../runtime/ingest.ts";
 import type { Connector, Logger } from "../runtime/ports.ts";
 import { Runtime } from "../runtime/runtime.ts";
 import type { Emitter } from "./emitter.ts";
+import { markOfEvent } from "./event-marks.ts";
 import { createFaultSignals } from "./fault-signals.ts";
+import { vetForwarded } from "./forwarded-requests.ts";
 import { createHostRequests } from "./host-requests.ts";
 import { openInboxes, type Inboxes } from "./inboxes.ts";
 import { createLintContext } from "./lint-context.ts";
@@ -23,6 +28,7 @@ import { createPinBoard, type PinBoard } from "./pin-board.ts";
 import { keepResult } from "./result-store.ts";
 import { createPolicyWarnings, type PolicyWarnings } from "./policy-warnings.ts";
 import { createResourceWatch, type ResourceWatch } from "./resource-watch.ts";
+import { createServerSettings, type ServerSettings } from "./server-settings.ts";
 import { changeSignals, endSignal, hostSignal, notificationSignal, startedSignal } from "./runtime-signals.ts";
 import { openStores, type Stores } from "./stores.ts";
 import { appStatus } from "./status.ts";
@@ -40,6 +46,7 @@ export interface Parts {
   readonly connector: Connector;
   readonly calls: CallDeps;
   readonly resources: ResourceWatch;
+  readonly serverSettings: ServerSettings;
   readonly policyWarnings: PolicyWarnings;
   appLog(app: string): AppLog;
   /** Ends what runs by the clock. */
@@ -92,7 +99,18 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
       }),
     );
   };
-  const stores = await openStores(plan, clock, masker, onApproval);
+  const note = (event: AuditEvent): void => {
+    stores.audit.append(event, false).catch((error: unknown) => log.error({ error: messageOf(error) }, "the audit log cannot be written"));
+  };
+  const stores = await openStores(plan, clock, masker, {
+    onApproval: (approval) => {
+      onApproval(approval);
+      const { id, app, tool, client, session, risk, pin } = approval;
+      if (approval.state === "pending" && approval.approvedBy.length === 0) note({ event: "approval.requested", approval_id: id, app, name: tool, client, session, risk, rule: approval.rule?.id, pin, arguments: approval.args });
+      if (approval.state === "expired") note({ event: "approval.expired", approval_id: id, app, name: tool, client, session });
+    },
+    onMark: ({ client, session, source, expires_at }) => note({ event: "session.marked", client, session, source, expires_at: new Date(expires_at).toISOString() }),
+  });
   // Expiry is told in time even when nobody looks at the queue.
   const sweep = setInterval(() => stores.approvals.sweep(), SWEEP_MS);
   sweep.unref();
@@ -103,6 +121,13 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     inboxFor: (event) => inboxes.inboxFor(event),
     clock,
     random: Math.random,
+    beforePut: (signal, event) => {
+      const mark = markOfEvent(current(), signal, event);
+      if (mark === null) return null;
+      const session = sessionShown(mark.session, (text) => masker.text(text));
+      // The mark counts at once; an event is not lost because the disk refused to remember it over a restart.
+      return stores.sessions.mark(ANY_CLIENT, session, mark.source, mark.expiresMs).catch((error: unknown) => log.error({ session, error: messageOf(error) }, "a data-flow mark could not be stored"));
+    },
     onEnvelope: (envelope) => events.emit("envelope", envelope),
     log,
   });
@@ -118,13 +143,10 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     },
     onQuarantine: (app, verdict) => {
       log.warn({ app, kind: verdict.kind, name: verdict.name, reason: verdict.reason }, "quarantined");
-      note(stores.audit.append({ event: "pin.quarantined", app, kind: verdict.kind, name: verdict.name, pin: verdict.pin, accepted: verdict.acceptedPin, reason: verdict.reason }, false));
+      note({ event: "pin.quarantined", app, kind: verdict.kind, name: verdict.name, pin: verdict.pin, accepted: verdict.acceptedPin, reason: verdict.reason, findings: verdict.findings });
     },
     log,
   });
-  const note = (written: Promise<void>): void => {
-    written.catch((error: unknown) => log.error({ error: messageOf(error) }, "the audit log cannot be written"));
-  };
   const connector = createConnector({
     dataDir: plan.dataDir,
     clientName: "aurora-mcp-kit",
@@ -142,6 +164,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     clock,
     random: Math.random,
     log,
+    cleanListing: (listing) => masker.known(listing),
     pins: (app, tool) => pins.check(app, "tool", tool),
     events: {
       onSnapshot: (_snapshot, changed) => {
@@ -152,13 +175,14 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
       },
       onAppChange: (view) => {
         log.info({ app: view.package, state: view.state, ...(view.reason === null ? {} : { reason: view.reason }) }, "app state");
-        events.emit("app", appStatus(view, runtime.snapshot));
+        events.emit("app", appStatus(view, runtime.snapshot, pins.findings(view.package)));
       },
       admitListing: (app, listing) => pins.admit(app, listing),
       onStarted: (app, restarts, listing) => {
+        for (const item of listing.dropped) note({ event: "listing.dropped", app: app.package, kind: item.kind, name: item.name, reason: item.reason });
         for (const item of listing.dropped) log.warn({ app: app.package, kind: item.kind, name: item.name, reason: item.reason }, "left out of the catalogue");
         void ingest.emit(startedSignal(app, restarts, listing));
-        resources.appStarted(app, runtime.runner(app.package)?.connection ?? null);
+        serverSettings.started(app, runtime.runner(app.package)?.connection ?? null);
       },
       onStopping: (app) => void ingest.emit(endSignal(app, "stopping", null)),
       onStopped: (app, reason) => void ingest.emit(endSignal(app, "stopped", reason)),
@@ -170,7 +194,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
         for (const signal of changeSignals(app, before, after)) void ingest.emit(signal);
       },
       onNotification: (app, method, params, scope) => {
-        events.emit("notification", app.package, method, params, scope === undefined ? undefined : sessionOfScope(scope));
+        events.emit("notification", app.package, method, masker.known(params), scope === undefined ? undefined : sessionOfScope(scope));
         if (method === "notifications/resources/updated") return resources.updated(app, params, runtime.runner(app.package)?.connection ?? null);
         const signal = notificationSignal(app, method, params);
         if (signal === null) return;
@@ -194,6 +218,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
       onServerRequest: (app, request) => hostRequests(app, request),
     },
   });
+  const serverSettings = createServerSettings(resources, log);
   const policyWarnings = createPolicyWarnings(() => runtime.snapshot, log);
   const journal = createCallJournal({
     audit: stores.audit,
@@ -212,12 +237,17 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     limits: stores.limits,
     journal,
     turns: createTurns(),
+    mask: masker,
+    vetRequest: (target, request) => {
+      const vetted = vetForwarded(current().policy, target, request);
+      return { ...vetted, params: masker.known(vetted.params) };
+    },
     keepResult: (callId, result) => keepResult(current().dataDir, callId, masker.value(result), log),
     clock,
     newId: stores.newId,
   };
   const stop = (): void => clearInterval(sweep);
-  return { stop, stores, inboxes, ingest, pins, runtime, connector, calls, resources, policyWarnings, appLog };
+  return { stop, stores, inboxes, ingest, pins, runtime, connector, calls, resources, serverSettings, policyWarnings, appLog };
 }
 
 /** The calling session behind the scope of a connection of its own. */

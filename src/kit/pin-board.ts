@@ -3,11 +3,11 @@ import { own } from "../base/json.ts";
 import type { ToolsLock } from "../../generated/tools-lock.d.ts";
 import type { PinStore } from "../calls/pin-store.ts";
 import type { LockFile } from "../files/lock-file.ts";
-import type { LockEntry } from "../kit-api.ts";
+import type { AppStatus, LockEntry } from "../kit-api.ts";
 import type { AppPlan } from "../plan/types.ts";
 import type { Logger } from "../runtime/ports.ts";
 import { acceptInto, EMPTY_LOCK, type LockChange } from "../tools/lock.ts";
-import { judgePins, lockDifferences, pinItems, selector, type PinItem, type PinKind, type PinMode, type PinVerdict } from "../tools/pins.ts";
+import { findingsOf, judgePins, lockDifferences, pinItems, selector, type PinItem, type PinKind, type PinMode, type PinVerdict } from "../tools/pins.ts";
 import type { AppListing } from "../tools/types.ts";
 
 /** What pins say of one item, for lists and calls. */
@@ -25,10 +25,12 @@ export interface PinBoard {
   /** Reads tools.lock.json again and judges everything anew. Rejects when the file cannot be used; the last good lock then stays. */
   reload(): Promise<void>;
   diff(): LockEntry[];
+  /** What the lint finds in what an app shows, accepted or not. */
+  findings(app: string): AppStatus["findings"];
   /** Accepts all that waits, or only the named apps and items (`APP`, `APP/TOOL`, `APP/prompt:NAME` …). Gives what was accepted. */
   accept(selection?: readonly string[]): Promise<LockEntry[]>;
-  /** Apps gone from the configuration are forgotten. */
-  keep(apps: ReadonlySet<string>): void;
+  /** Takes over a changed configuration: apps gone from it are forgotten, the others judged by their new trust. */
+  follow(apps: ReadonlyMap<string, AppPlan>): void;
 }
 
 /** What the board works with. */
@@ -46,6 +48,8 @@ interface Seen {
   plan: AppPlan;
   listing: AppListing;
   verdicts: Map<string, PinVerdict>;
+  /** Null until somebody asks; what other apps show has a bearing on it. */
+  findings: AppStatus["findings"] | null;
 }
 
 /** Makes a board; call {@link PinBoard.reload} once before the first listing. */
@@ -72,7 +76,8 @@ export function createPinBoard(deps: PinBoardDeps): PinBoard {
     admit(plan, listing) {
       const verdicts = judge(plan, listing);
       tell(plan.package, seen.get(plan.package)?.verdicts, verdicts);
-      seen.set(plan.package, { plan, listing, verdicts });
+      seen.set(plan.package, { plan, listing, verdicts, findings: null });
+      for (const entry of seen.values()) entry.findings = null;
     },
     check(app, kind, name) {
       const verdict = seen.get(app)?.verdicts.get(key(kind, name));
@@ -88,6 +93,13 @@ export function createPinBoard(deps: PinBoardDeps): PinBoard {
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .flatMap(([app, { listing }]) => lockDifferences(app, pinItems(listing), own(lock.apps, app) as ToolsLock["apps"][string] | undefined, deps.store.definition, deps.lint(app)));
     },
+    findings(app) {
+      const entry = seen.get(app);
+      if (!entry) return [];
+      const lint = deps.lint(app);
+      entry.findings ??= pinItems(entry.listing).flatMap((item) => findingsOf(item, lint).map((finding) => ({ item: selector(app, item), finding })));
+      return entry.findings;
+    },
     async accept(selection) {
       const wanted = board.diff().filter((entry) => entry.state !== "accepted" && isSelected(entry, selection));
       const changes: LockChange[] = wanted.map((e) => ({ app: e.app, kind: e.kind, name: e.name, pin: e.pin, seen: e.accepted }));
@@ -99,8 +111,16 @@ export function createPinBoard(deps: PinBoardDeps): PinBoard {
       await board.reload();
       return wanted;
     },
-    keep(apps) {
-      for (const app of seen.keys()) if (!apps.has(app)) seen.delete(app);
+    follow(apps) {
+      for (const [app, entry] of seen) {
+        const plan = apps.get(app);
+        if (!plan) seen.delete(app);
+        else if (plan !== entry.plan) {
+          const judgeAgain = plan.trust !== entry.plan.trust;
+          entry.plan = plan;
+          if (judgeAgain) entry.verdicts = judge(plan, entry.listing);
+        }
+      }
     },
   };
   return board;

@@ -2,18 +2,25 @@ import { readFileSync } from "node:fs";
 import { sortDiagnostics, type Diagnostic } from "../base/diagnostics.ts";
 import { createLoader, discoverPatterns, type DiscoveredPatterns } from "../config/load.ts";
 import { readFileSet, type FilePattern } from "../files/read-set.ts";
-import { compilePlan } from "../plan/compile.ts";
+import { compilePlan, type CompileResult } from "../plan/compile.ts";
 import type { Plan } from "../plan/types.ts";
-import type { Config, FileSet } from "../config/types.ts";
+import type { Config, FileSet, LoadContext } from "../config/types.ts";
+import { DENY_ALL } from "../policy/rules.ts";
 
 /** One look at the workspace's files. */
 export interface PlanReading {
   /** What the user wrote, checked; null when topology.yaml itself cannot be used. */
   readonly config: Config | null;
-  /** Null when topology.yaml itself cannot be used. */
+  /** What the files say, as far as they can be used; null when topology.yaml itself cannot be. */
   readonly plan: Plan | null;
   /** Whether topology, policies and signals are free of errors. */
   readonly unitOk: boolean;
+  /** What a host may start with: where only policies or signals have errors, the plan with everything denied; null with errors in topology.yaml. */
+  readonly boot: Plan | null;
+  /** What a running host may take over: where the unit has errors, its last good state with the manifests as they are now; null where there is none. */
+  readonly next: Plan | null;
+  /** Topology, policies and signals as they were read; null when topology.yaml cannot be read. */
+  readonly unit: Unit | null;
   readonly diagnostics: readonly Diagnostic[];
   /** Text of every file read, by the name that findings give it. */
   readonly texts: ReadonlyMap<string, string>;
@@ -24,17 +31,38 @@ export interface PlanReading {
   readonly secrets: readonly string[];
 }
 
+/** The files that are taken over all together or not at all (contracts 8), and the patterns that topology.yaml names. */
+export interface Unit {
+  readonly files: Pick<FileSet, "topology" | "policies" | "signals">;
+  readonly patterns: readonly FilePattern[];
+}
+
+/** What a host runs, and the unit that it was made of; null when that had errors from the start. */
+export interface Running {
+  readonly plan: Plan;
+  readonly unit: Unit | null;
+}
+
 /** Reads, checks and compiles the workspace again and again; files that did not change are not parsed again. */
 export interface PlanSource {
-  /** `lastGood`: the running plan, whose apps stay as they are where their manifest is broken now. */
-  read(lastGood: Plan | null): Promise<PlanReading>;
+  /** `running`: what stays where something is broken now, an app or the unit. */
+  read(running: Running | null): Promise<PlanReading>;
 }
 
 /** Makes a plan source for one topology file. `secretKey` keys the digests that plans are compared by. */
 export function createPlanSource(topologyFile: string, env: NodeJS.ProcessEnv, secretKey: string): PlanSource {
   const loader = createLoader();
+  const compile = (config: Config, running: Running | null): CompileResult => compilePlan(config, { secretKey, lastGood: running?.plan ?? null });
+  /** The last good unit with the manifests as they are now: a broken policy holds no app back. */
+  const readHeld = async (running: Running, unit: Unit, context: LoadContext): Promise<Plan | null> => {
+    const set = await readFileSet(topologyFile, () => unit.patterns);
+    if ("error" in set) return null;
+    const { config, unitOk } = loader.load({ ...set, ...unit.files }, context);
+    // What it refers to may be gone, such as a variable's file; then nothing changes at all.
+    return config === null || !unitOk ? null : compile(config, running).plan;
+  };
   return {
-    async read(lastGood) {
+    async read(running) {
       const secretFiles = new Set<string>();
       const readSecretFile = (file: string): string => {
         secretFiles.add(file);
@@ -51,18 +79,29 @@ export function createPlanSource(topologyFile: string, env: NodeJS.ProcessEnv, s
         contents: new Map(sources.map((s) => [s.file, s.text])),
         made: { files: [topologyFile, ...secretFiles], patterns: patterns.map((p) => p.pattern) },
       };
-      if (!loaded.config) return { ...base, config: null, plan: null, unitOk: false, diagnostics: loaded.diagnostics, secrets: [] };
-      const compiled = compilePlan(loaded.config, { secretKey, lastGood });
+      const unit: Unit = { files: { topology: set.topology, policies: set.policies, signals: set.signals }, patterns };
+      const held = async (): Promise<Plan | null> => (running?.unit ? readHeld(running, running.unit, context) : null);
+      if (!loaded.config) return { ...base, config: null, plan: null, unitOk: false, boot: null, next: await held(), unit, diagnostics: loaded.diagnostics, secrets: [] };
+      const compiled = compile(loaded.config, running);
+      const unitOk = loaded.unitOk && compiled.unitOk;
       return {
         ...base,
         config: loaded.config,
         plan: compiled.plan,
-        unitOk: loaded.unitOk && compiled.unitOk,
+        unitOk,
+        boot: unitOk ? compiled.plan : loaded.topologyOk ? denied(compiled.plan) : null,
+        next: unitOk ? compiled.plan : await held(),
+        unit,
         diagnostics: sortDiagnostics([...loaded.diagnostics, ...compiled.diagnostics]),
         secrets: loaded.config.secrets,
       };
     },
   };
+}
+
+/** A plan under which nothing may be called: nothing risky may run by accident while policies cannot be read (contracts 5). */
+function denied(plan: Plan): Plan {
+  return plan.policy.refusal !== null ? plan : { ...plan, policy: DENY_ALL("policies or signals have errors; see `aurora-mcp validate`") };
 }
 
 function sourcesOf(set: FileSet): FileSet["topology"][] {
@@ -71,7 +110,7 @@ function sourcesOf(set: FileSet): FileSet["topology"][] {
 
 function unreadable(file: string, reason: string): PlanReading {
   const finding: Diagnostic = { code: "file-unreadable", severity: "error", message: reason, place: null, help: [`looked for ${file}`] };
-  return { config: null, plan: null, unitOk: false, diagnostics: [finding], texts: new Map(), contents: new Map(), made: { files: [file], patterns: [] }, secrets: [] };
+  return { config: null, plan: null, unitOk: false, boot: null, next: null, unit: null, diagnostics: [finding], texts: new Map(), contents: new Map(), made: { files: [file], patterns: [] }, secrets: [] };
 }
 
 function filePatterns(found: DiscoveredPatterns): FilePattern[] {

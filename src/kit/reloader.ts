@@ -5,36 +5,39 @@ import { printDiagnostics } from "../base/print-diagnostics.ts";
 import type { ReloadResult } from "../kit-api.ts";
 import { changedKeys, diffPlans } from "../plan/diff.ts";
 import type { ChangeSet, Plan } from "../plan/types.ts";
-import { DENY_ALL } from "../policy/rules.ts";
 import { createReloadLoop } from "../runtime/reload-loop.ts";
 import { ConfigError } from "./config-error.ts";
-import { createPlanSource, type PlanReading } from "./plan-source.ts";
+import { createPlanSource, type PlanReading, type Running } from "./plan-source.ts";
 import type { ConfigState } from "./status.ts";
 
 /** What a reload does with a plan that is good. */
 export interface ReloadTarget {
   /** Makes it the running one. */
   apply(plan: Plan, changes: ChangeSet, revision: number): Promise<void>;
+  /** Takes over a plan that means the same as the running one. */
+  adopt(plan: Plan): void;
   /** Hears of every finished reload. */
   onResult(result: ReloadResult, reading: PlanReading): void;
 }
 
 /** Reads the workspace and applies it as a transaction: all good, or the last good configuration stays (contracts 8). */
 export interface Reloader {
-  /** The first read. Throws a {@link ConfigError} when topology.yaml cannot be used; with a broken policy everything is denied. */
-  first(): Promise<{ readonly plan: Plan; readonly reading: PlanReading }>;
+  /** The first read. Throws a {@link ConfigError} when topology.yaml has errors; with broken policies or signals everything is denied. */
+  first(): Promise<{ readonly plan: Plan; readonly reading: PlanReading; readonly text: string }>;
   /** One reload at a time; requests meanwhile share the next. `apply` takes over a change that `reload: confirm` holds back. */
   reload(apply: boolean): Promise<ReloadResult>;
   /** What a reload would do. */
   preview(): Promise<{ readonly result: ReloadResult; readonly reading: PlanReading }>;
   state(): ConfigState;
   revision(): number;
+  /** Resolves when no reload runs. */
+  settled(): Promise<void>;
 }
 
 /** Makes a reloader for one topology file. */
 export function createReloader(topologyFile: string, env: NodeJS.ProcessEnv, masker: Masker, target: () => ReloadTarget): Reloader {
   const source = createPlanSource(topologyFile, env, randomBytes(32).toString("hex"));
-  let current: Plan | null = null;
+  let running: Running | null = null;
   let revision = 0;
   let state: ConfigState = { state: "applied", errors: [], hostChanges: [] };
   let confirmed = false;
@@ -42,7 +45,7 @@ export function createReloader(topologyFile: string, env: NodeJS.ProcessEnv, mas
   let startHost: Plan["digests"]["host"] = {};
 
   const read = async (): Promise<PlanReading> => {
-    const reading = await source.read(current);
+    const reading = await source.read(running);
     for (const secret of reading.secrets) masker.add(secret);
     return reading;
   };
@@ -54,11 +57,10 @@ export function createReloader(topologyFile: string, env: NodeJS.ProcessEnv, mas
   };
   /** What the reading means for the running plan, without doing anything. */
   const judge = (reading: PlanReading): { readonly result: ReloadResult["result"]; readonly changes: ChangeSet } => {
-    const usable = reading.plan !== null && reading.unitOk;
-    const changes = diffPlans(current, usable ? reading.plan! : current!);
-    if (!usable) return { result: "rejected", changes };
-    if (changes.empty) return { result: hasErrors(reading.diagnostics) ? "partial" : "unchanged", changes };
-    return { result: hasErrors(reading.diagnostics) ? "partial" : "applied", changes };
+    const { plan } = running!;
+    const changes = diffPlans(plan, reading.next ?? plan);
+    if (hasErrors(reading.diagnostics)) return { result: !reading.unitOk && changes.empty ? "rejected" : "partial", changes };
+    return { result: changes.empty ? "unchanged" : "applied", changes };
   };
   const run = async (): Promise<ReloadResult> => {
     const apply = confirmed;
@@ -66,16 +68,16 @@ export function createReloader(topologyFile: string, env: NodeJS.ProcessEnv, mas
     const reading = await read();
     const { result, changes } = judge(reading);
     const errors = reading.diagnostics.filter((d) => d.severity === "error");
-    const held = current!.reload === "confirm" && !apply && !changes.empty && result !== "rejected";
-    if (result !== "rejected" && !held && !changes.empty) {
-      revision += 1;
-      current = reading.plan;
-      await target().apply(reading.plan!, changes, revision);
+    const held = running!.plan.reload === "confirm" && !apply && !changes.empty;
+    if (reading.next !== null && !held) {
+      running = { plan: reading.next, unit: reading.unitOk ? reading.unit : running!.unit };
+      if (changes.empty) target().adopt(reading.next);
+      else await target().apply(reading.next, changes, (revision += 1));
     }
     state = {
-      state: held ? "pending" : result === "unchanged" ? "applied" : result,
+      state: held ? "pending" : stateOf(reading, errors),
       errors,
-      hostChanges: changedKeys(startHost, current!.digests.host),
+      hostChanges: changedKeys(startHost, running!.plan.digests.host),
     };
     const outcome = resultOf(held ? "pending" : result, changes, reading);
     target().onResult(outcome, reading);
@@ -86,15 +88,14 @@ export function createReloader(topologyFile: string, env: NodeJS.ProcessEnv, mas
   return {
     async first() {
       const reading = await read();
-      if (reading.plan === null) throw new ConfigError(reading.diagnostics, text(reading));
-      // A policy or mapping that cannot be loaded denies everything: nothing risky may run by accident (contracts 5).
-      const plan = reading.unitOk || reading.plan.policy.refusal !== null ? reading.plan : { ...reading.plan, policy: DENY_ALL("topology, policies or signals have errors; see `aurora-mcp validate`") };
-      current = plan;
+      const plan = reading.boot;
+      if (plan === null) throw new ConfigError(reading.diagnostics, text(reading));
+      running = { plan, unit: reading.unitOk ? reading.unit : null };
       revision = 1;
       startHost = plan.digests.host;
       const errors = reading.diagnostics.filter((d) => d.severity === "error");
-      state = { state: reading.unitOk ? (errors.length > 0 ? "partial" : "applied") : "rejected", errors, hostChanges: [] };
-      return { plan, reading };
+      state = { state: stateOf(reading, errors), errors, hostChanges: [] };
+      return { plan, reading, text: text(reading) };
     },
     reload(apply) {
       confirmed ||= apply;
@@ -107,5 +108,10 @@ export function createReloader(topologyFile: string, env: NodeJS.ProcessEnv, mas
     },
     state: () => state,
     revision: () => revision,
+    settled: () => loop.settled(),
   };
+}
+
+function stateOf(reading: PlanReading, errors: readonly Diagnostic[]): ConfigState["state"] {
+  return !reading.unitOk ? "rejected" : errors.length > 0 ? "partial" : "applied";
 }

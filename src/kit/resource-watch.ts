@@ -9,6 +9,8 @@ import { resourceSignal } from "./runtime-signals.ts";
 export interface ResourceWatch {
   /** Subscribes to what the app's `subscribe` names and what gateway clients asked for; after every start anew. */
   appStarted(app: AppPlan, connection: Connection | null): void;
+  /** The app's `subscribe` was changed while its server runs on. */
+  appChanged(before: AppPlan, after: AppPlan, connection: Connection | null): Promise<void>;
   /** A server says that a resource changed. */
   updated(app: AppPlan, params: JsonObject, connection: Connection | null): void;
   /** A gateway client wants updates of a resource; counted, so that several may. */
@@ -35,6 +37,9 @@ export function createResourceWatch(deps: ResourceWatchDeps): ResourceWatch {
       deps.log.warn({ app: app.package, uri, error: messageOf(error) }, "subscribing to a resource failed");
     }
   };
+  const leave = async (app: AppPlan, uri: string, connection: Connection): Promise<void> => {
+    await connection.request("resources/unsubscribe", { uri }, { timeoutMs: app.callTimeoutMs }).catch(() => undefined);
+  };
   const observe = async (app: AppPlan, uri: string, connection: Connection): Promise<void> => {
     let content: JsonObject | null = null;
     try {
@@ -53,6 +58,12 @@ export function createResourceWatch(deps: ResourceWatchDeps): ResourceWatch {
         return;
       }
       for (const uri of uris) void ask(app, uri, connection);
+    },
+    async appChanged(before, after, connection) {
+      if (!connection || !canSubscribe(connection)) return;
+      const others = wanted.get(after.package);
+      for (const uri of after.subscribe) if (!before.subscribe.includes(uri) && !others?.has(uri)) await ask(after, uri, connection);
+      for (const uri of before.subscribe) if (!after.subscribe.includes(uri) && !others?.has(uri)) await leave(after, uri, connection);
     },
     updated(app, params, connection) {
       const uri = own(params, "uri");
@@ -75,7 +86,7 @@ export function createResourceWatch(deps: ResourceWatchDeps): ResourceWatch {
       if (count > 1) uris!.set(uri, count - 1);
       else uris?.delete(uri);
       if (count !== 1 || app.subscribe.includes(uri) || !connection || !canSubscribe(connection)) return;
-      await connection.request("resources/unsubscribe", { uri }, { timeoutMs: app.callTimeoutMs }).catch(() => undefined);
+      await leave(app, uri, connection);
     },
   };
 }

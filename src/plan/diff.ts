@@ -43,3 +43,9 @@ function parkedChanges(before: Plan | null, after: Plan): string[] {
 export function changedKeys(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): string[] {
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].filter((key) => a[key] !== b[key]).sort();
 }
+
+/** Number of things that differ; 0 for an empty change. */
+export function countChanges(c: ChangeSet): number {
+  const lists = [c.start, c.stop, c.restart, c.reconnect, c.relist, c.live, c.parked, c.host];
+  return lists.reduce((sum, list) => sum + list.length, 0) + [c.policy, c.signals, c.exports, c.settings].filter(Boolean).length;
+}

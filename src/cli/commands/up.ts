@@ -5,7 +5,7 @@ import { CliError, EXIT } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
 import { runningHost } from "../connect.ts";
 import type { ProcessContext } from "../context.ts";
-import { openRunnable } from "../open-workspace.ts";
+import { openBootable } from "../open-workspace.ts";
 import { version } from "../../kit/version.ts";
 import { printFindings } from "../print-findings.ts";
 import { printStatus } from "../print-status.ts";
@@ -26,7 +26,8 @@ export const upCommand = defineCommand<UpFlags>({
     "Prints a table when it is ready, with the apps that are healthy by then. Logs go to stderr.",
     "Ctrl-C or TERM stops everything in order; a second one kills what still runs (exit code 130 or 143).",
     "HUP: where a terminal holds the process, it is the terminal closing, and the host stops. Without a terminal (service, nohup) it reloads.",
-    "Exit code 0: stopped as asked. 1: the configuration has errors, or an unexpected error. 2: could not run (no workspace, port busy, already running).",
+    "With errors in policies or signals alone it starts and denies every call until they are mended.",
+    "Exit code 0: stopped as asked. 1: topology.yaml has errors, or an unexpected error. 2: could not run (no workspace, port busy, already running).",
   ].join("\n"),
   examples: ["aurora-mcp up", "aurora-mcp up --once", "aurora-mcp up --log-level debug --log-format json 2> host.log"],
   options: (command) =>
@@ -35,11 +36,11 @@ export const upCommand = defineCommand<UpFlags>({
       .option("--log-level <level>", `${LEVELS.join(", ")}; log.level of topology.yaml by default`, (value) => oneOf(LEVELS, value))
       .option("--log-format <format>", "text or json; text on a terminal, json elsewhere", (value) => oneOf(["text", "json"], value)),
   run: async (context, options) => {
-    const workspace = await openRunnable(context, options);
+    const workspace = await openBootable(context, options);
     if (workspace.diagnostics.length > 0) context.note(`${printFindings(context, workspace, workspace.diagnostics, "text")}\n`);
     const { CollisionError, createLogger, runHost } = await import("../../daemon.ts");
     const log = createLogger({
-      level: options.logLevel ?? workspace.plan.log.level,
+      level: options.logLevel ?? workspace.boot.log.level,
       format: options.logFormat ?? (process.stderr.isTTY ? "text" : "json"),
       masker: workspace.masker,
     });

@@ -1,0 +1,56 @@
+import type { Signal } from "../amp/types.ts";
+import type { JsonObject } from "../base/json.ts";
+import type { ReloadResult } from "../kit-api.ts";
+import type { Logger } from "../runtime/ports.ts";
+import { hostSignal } from "./runtime-signals.ts";
+
+/** Says in log and events what became of an edit (contracts 8). A fault is told once, however often the files are looked at, and so is its end. */
+export interface ReloadTeller {
+  /** `host`: name of this host, for events. */
+  tell(result: ReloadResult, host: string): void;
+  /** The host starts with everything denied, because policies or signals have errors. */
+  tellDenied(text: string, host: string): void;
+}
+
+/** Makes a teller. */
+export function createReloadTeller(log: Logger, emit: (signal: Signal) => void): ReloadTeller {
+  /** The errors that were told last, as one text; empty when there were none. */
+  let told = "";
+  const event = (host: string, method: "config.applied" | "config.rejected", summary: string, { result, revision, text, changes }: ReloadResult): void =>
+    emit(hostSignal(host, method, { summary, revision, result, text, changes: { ...changes } as unknown as JsonObject }));
+
+  return {
+    tell(outcome, host) {
+      const { result, revision, changes, errors, text } = outcome;
+      const faults = errors.length === 0 ? "" : JSON.stringify(errors);
+      const recovered = told !== "" && faults === "";
+      if (faults !== "" && faults !== told) {
+        const what = result === "rejected" ? "configuration rejected; the last good one stays" : "part of the configuration was rejected; its last good version stays";
+        log.error({}, `${what}:\n${text}`);
+        event(host, "config.rejected", what, outcome);
+      }
+      told = faults;
+      if (result === "pending") log.info({ revision }, "a change of the configuration waits for `aurora-mcp apply`");
+      else if (result !== "rejected" && result !== "unchanged" && takesEffect(outcome)) {
+        const what = `configuration ${recovered ? "valid again and " : ""}${result}`;
+        log.info({ revision }, what);
+        event(host, "config.applied", `${what} (revision ${revision})`, outcome);
+      } else if (recovered) {
+        log.info({ revision }, "configuration valid again");
+        event(host, "config.applied", "configuration valid again; what runs is what it says", outcome);
+      }
+      if (result !== "pending" && changes.host.length > 0) log.warn({ settings: changes.host }, "these settings change only when the host is restarted");
+    },
+    tellDenied(text, host) {
+      const what = "policies or signals have errors, so every call is denied until they are mended";
+      log.error({}, `${what}:\n${text}`);
+      emit(hostSignal(host, "config.rejected", { summary: what, revision: 1, result: "rejected", text }));
+      told = "at the start";
+    },
+  };
+}
+
+/** Whether anything but the state of parked apps became another. */
+function takesEffect({ changes, errors }: ReloadResult): boolean {
+  return !changes.empty && (errors.length === 0 || Object.entries(changes).some(([key, change]) => key !== "parked" && key !== "unchanged" && key !== "empty" && (change === true || (Array.isArray(change) && change.length > 0))));
+}
