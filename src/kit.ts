@@ -4,6 +4,7 @@ import type { Json, JsonObject } from "./base/json.ts";
 import { approvalRow } from "./calls/approval-view.ts";
 import { perform } from "./calls/execute.ts";
 import type { ApprovalRow, AppStatus, CallOptions, CallResult, Kit, KitEvents, KitStatus, Logger, ReadResult, ReloadResult } from "./kit-api.ts";
+import { awaitOwner } from "./kit/await-owner.ts";
 import { Emitter } from "./kit/emitter.ts";
 import { explainTool, toolRowsOf } from "./kit/explain.ts";
 import { createExportFiles, type ExportFiles } from "./kit/export-files.ts";
@@ -163,6 +164,7 @@ class HostedKit implements Kit {
 
   async callTool(name: string, args: Json, options: CallOptions = {}): Promise<CallResult> {
     return callResult(await perform(this.#running().calls, (snapshot) => toolOperation(snapshot, name, args, options.client ?? "library"), operationOptions(options)), this.#snapshot());
+    await awaitOwner(this.#running().runtime, name, options.signal);
   }
 
   executeToolCalls(calls: readonly JsonObject[], options: CallOptions = {}): Promise<JsonObject[]> {

@@ -10,7 +10,7 @@ import { clientSelection } from "./client-selection.ts";
 
 /** Tools that a client is shown: not quarantined, not denied, in its own selection. Tools of an app that is down for a moment stay (contracts 4). */
 export function visibleTools(snapshot: Snapshot, client: string | undefined): Tool[] {
-  const shown = snapshot.catalog.tools.filter((t) => t.state === "exposed" || t.state === "unavailable");
+  const shown = snapshot.catalog.tools.filter((t) => t.listed);
   if (client === undefined) return shown;
   const sees = clientSelection(snapshot.plan, client);
   return shown.filter((tool) => {

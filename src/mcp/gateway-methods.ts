@@ -103,12 +103,11 @@ export function gatewayMethods(deps: MethodDeps): ReadonlyMap<string, MethodHand
 export function visibleTools(kit: Kit, settings: GatewaySettings, { principal }: Pick<GatewaySession, "principal">): NamedTool[] {
   const catalog = kit.catalog();
   const tools = nameTools(catalog, settings.naming).sorted;
-  if (settings.denied === "refuse") return tools.filter(({ tool }) => LISTED.has(tool.state) && principal.sees(tool.app, tool.tool));
+  if (settings.denied === "refuse") return tools.filter(({ tool }) => (tool.listed || tool.state === "denied") && principal.sees(tool.app, tool.tool));
   const shown = shownTo(kit, catalog, principal);
   return tools.filter(({ tool }) => shown.has(tool.full));
 }
 
-const LISTED: ReadonlySet<string> = new Set(["exposed", "unavailable", "denied"]);
 const shownCache = new WeakMap<Catalog, WeakMap<Principal["sees"], ReadonlySet<string>>>();
 
 /** Full names of what the kit shows a client; policy and selection are decided there, in one place. Kept for as long as catalogue and selection are. */

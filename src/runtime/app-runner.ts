@@ -9,7 +9,7 @@ import { Changes } from "./changes.ts";
 import { debounce } from "./debounce.ts";
 import type { Generation } from "./generation.ts";
 import { listingDigest } from "./listing-digest.ts";
-import type { AppState } from "./snapshot.ts";
+import { whyDown, type AppState } from "./snapshot.ts";
 import { Retries } from "./retries.ts";
 import { LinkError, StartError, type CloseReason, type Connection } from "./ports.ts";
 
@@ -33,8 +33,9 @@ export class AppRunner {
   #current: Generation | null = null;
   /** The plan that last came up: what is started again when a later one does not. */
   #lastGood: AppPlan | null = null;
-  /** The listing kept for prompts while the app is down for a moment. */
   #lastListing: AppListing | null = null;
+  /** Whether the last listing still counts while nothing runs: in a moment's back-off, but not once the app is parked or failed. */
+  #downForAMoment = false;
   readonly #retries = new Retries();
   #restarts = 0;
   /** Start attempts that are over. */
@@ -67,8 +68,10 @@ export class AppRunner {
   get state(): AppState {
     return this.#state;
   }
+  /** Why the app stands where it does, with the time to the next attempt. */
   get reason(): string | null {
-    return this.#reason;
+    if (this.#reason === null || this.#nextAttempt === null) return this.#reason;
+    return `${this.#reason}; next attempt in ${formatDuration(Math.max(0, this.#nextAttempt - this.deps.clock.now()))}`;
   }
   get restarts(): number {
     return this.#restarts;
@@ -86,7 +89,11 @@ export class AppRunner {
   /** What the server shows; kept while it is being restarted (contracts 4), gone when the app is parked, failed or stopped. */
   get listing(): AppListing | null {
     if (this.#current) return this.#current.listing;
-    return this.#state === "backoff" || this.#state === "starting" ? this.#lastListing : null;
+    return this.#downForAMoment && (this.#state === "backoff" || this.#state === "starting") ? this.#lastListing : null;
+  }
+  /** What the server showed last, whatever became of it; null before it was ever up. */
+  get lastListing(): AppListing | null {
+    return this.#lastListing;
   }
 
   /** Starts the loop; after `stop` it does nothing. */
@@ -148,10 +155,15 @@ export class AppRunner {
       this.#nudge();
     }
     while (!this.#current) {
-      if (this.#state !== "starting") throw new LinkError("closed", `app ${this.package} is ${this.#state}${this.#reason ? `: ${this.#reason}` : ""}`);
+      if (this.#state !== "starting") throw this.#unavailable();
       await this.#changes.next(signal, `app ${this.package} is still starting`);
     }
     return this.#current;
+  }
+
+  #unavailable(): LinkError {
+    const left = this.#nextAttempt === null ? null : Math.max(0, this.#nextAttempt - this.deps.clock.now());
+    return new LinkError("closed", whyDown(this.package, this.#state, this.reason), left === null ? {} : { retryAfterMs: left });
   }
 
   /** A calling session has gone: its own connection, where it had one, is closed. */
@@ -237,6 +249,7 @@ export class AppRunner {
     this.#lastGood = generation.plan;
     this.#crash = null;
     this.#lastListing = generation.listing;
+    this.#downForAMoment = true;
     this.#starts += 1;
     this.#restarts = this.#starts - 1;
     this.#nextAttempt = null;
@@ -279,13 +292,13 @@ export class AppRunner {
   async #giveUpOrRetry(plan: AppPlan, message: string, retry: boolean): Promise<void> {
     if (retry) return this.#waitBeforeRetry(plan, message);
     this.#retries.giveUp(plan);
-    this.#lastListing = null;
+    this.#downForAMoment = false;
     this.#set("failed", message);
   }
 
   async #waitBeforeRetry(plan: AppPlan, message: string): Promise<void> {
     const { state, reason, delayMs } = this.#retries.next(plan, message, this.deps.random());
-    if (state !== "backoff") this.#lastListing = null;
+    if (state !== "backoff") this.#downForAMoment = false;
     this.#nextAttempt = delayMs === null ? null : this.deps.clock.now() + delayMs;
     this.#set(state, reason);
     if (delayMs !== null) await this.#sleep(delayMs);

@@ -9,11 +9,11 @@ import { ownToolName } from "../tools/own-name.ts";
 import { pinOf } from "../tools/pins.ts";
 import type { AppListing, Catalog, Tool, ToolDefinition, ToolState } from "../tools/types.ts";
 
-/** One app as the catalogue sees it. `up` false: down for a moment, its tools stay listed. */
+/** One app as the catalogue sees it. `down` is null while it is up; `moment`: its tools stay listed meanwhile (contracts 4). */
 export interface CatalogApp {
   readonly plan: AppPlan;
   readonly listing: AppListing;
-  readonly up: boolean;
+  readonly down: { readonly moment: boolean; readonly reason: string } | null;
 }
 
 /** Whether a person (or first use) accepted a tool as it is now; the reason says what is missing, or what to look at. */
@@ -47,7 +47,7 @@ function nameTool(app: CatalogApp, definition: ToolDefinition): Named {
 }
 
 function toTool(item: Named, short: string, twice: boolean, policy: PolicyRules, pins: PinCheck): Tool {
-  const { plan, listing, up } = item.app;
+  const { plan, listing, down } = item.app;
   const pin = pinOf(item.definition);
   const subject = toolSubject(plan, item.tool, item.definition);
   const decision = decide(policy, subject, { client: "", args: null }, false);
@@ -61,7 +61,7 @@ function toTool(item: Named, short: string, twice: boolean, policy: PolicyRules,
     const accepted = pins(plan.package, item.tool);
     if (!accepted.accepted) return { state: "quarantined", reason: accepted.reason };
     if (decision.action === "deny") return { state: "denied", reason: decision.reason };
-    if (!up) return { state: "unavailable", reason: "the app is down for a moment" };
+    if (down) return { state: "unavailable", reason: down.reason };
     return { state: "exposed", reason: accepted.reason };
   })();
   return {
@@ -76,6 +76,7 @@ function toTool(item: Named, short: string, twice: boolean, policy: PolicyRules,
     risk: decision.risk,
     riskSource: decision.riskSource,
     ...place,
+    listed: place.state === "exposed" || (place.state === "unavailable" && down?.moment === true),
   };
 }
 

@@ -1,7 +1,7 @@
 import { MAX_TIMER_MS } from "../base/durations.ts";
 import type { AppPlan } from "../plan/types.ts";
 import type { AppListing } from "../tools/types.ts";
-import type { Connection, ServerRequest } from "./ports.ts";
+import { LinkError, type Connection, type ServerRequest } from "./ports.ts";
 import type { JsonObject } from "../base/json.ts";
 
 /** A call's hold on a connection. While it lasts, the connection is not closed; `signal` aborts when the drain limit is over. */
@@ -80,7 +80,7 @@ export class Generation {
     if (known) await known.then((c) => c.close()).catch(() => undefined);
   }
 
-  /** Waits for one of the app's call places, then holds a connection. `hooks` hear of the server meanwhile. */
+  /** Waits for one of the app's call places, in order, then holds a connection; a LinkError when the signal aborts first. `hooks` hear of the server meanwhile. */
   async lease(connection: Connection, hooks: CallHooks, signal: AbortSignal | undefined): Promise<Lease> {
     while (this.#leases >= this.plan.maxConcurrentCalls) await this.#turn(signal);
     this.#leases += 1;
@@ -152,7 +152,7 @@ export class Generation {
       };
       const stop = (): void => {
         this.#waiting = this.#waiting.filter((w) => w !== go);
-        reject(signal!.reason instanceof Error ? signal!.reason : new Error("cancelled"));
+        reject(new LinkError("timeout", `${this.#leases} calls of the app are running already (max_concurrent_calls), and none of them ended in time`));
       };
       signal?.addEventListener("abort", stop, { once: true });
       this.#waiting.push(go);

@@ -1,4 +1,3 @@
-import { formatDuration } from "../base/durations.ts";
 import type { AppPlan } from "../plan/types.ts";
 import { nextRetry } from "./backoff.ts";
 import { connectionKey } from "./bring-up.ts";
@@ -50,6 +49,6 @@ export class Retries {
     }
     const step = nextRetry(this.#attempts, plan.restart, random);
     this.#attempts += 1;
-    return { state: step.kind === "park" ? "parked" : "backoff", reason: `${message}; next attempt in ${formatDuration(step.delayMs)}`, delayMs: step.delayMs };
+    return { state: step.kind === "park" ? "parked" : "backoff", reason: message, delayMs: step.delayMs };
   }
 }

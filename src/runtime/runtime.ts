@@ -10,7 +10,7 @@ import { debounce } from "./debounce.ts";
 import type { Lease } from "./generation.ts";
 import { leaseConnection, type LeaseRequest } from "./lease.ts";
 import { LinkError, type CloseReason, type Connector, type Logger, type ServerRequest } from "./ports.ts";
-import type { AppView, Snapshot } from "./snapshot.ts";
+import { whyDown, type AppView, type Snapshot } from "./snapshot.ts";
 import { createStartGate, type StartGate } from "./start-gate.ts";
 
 /** What the runtime tells the rest of the kit; all names are packages. */
@@ -103,6 +103,11 @@ export class Runtime {
   }
 
   /** A calling session has gone. */
+  /** Apps that a full tool name may belong to, by its beginning; several where one package is the beginning of another. */
+  ownersOf(name: string): AppRunner[] {
+    return [...this.#runners.values()].filter((runner) => name.startsWith(`${runner.package}.`));
+  }
+
   endSession(scope: string): void {
     for (const runner of this.#runners.values()) runner.endSession(scope);
   }
@@ -167,7 +172,7 @@ export class Runtime {
   #publish(plan: Plan, revision: number, force: boolean): void {
     const apps = this.#views(plan);
     const listed: CatalogApp[] = [];
-    for (const view of apps.values()) if (view.listing && view.plan) listed.push({ plan: view.plan, listing: view.listing, up: view.state === "ready" });
+    for (const view of apps.values()) if (view.lastListing && view.plan) listed.push({ plan: view.plan, listing: view.listing ?? view.lastListing, down: downOf(view) });
     const catalog = buildCatalog(listed, plan.policy, this.#deps.pins);
     const changed = force || catalog.digest !== this.#snapshot.catalog.digest;
     this.#snapshot = { revision, plan, catalog, apps };
@@ -179,13 +184,19 @@ export class Runtime {
     for (const runner of this.#runners.values()) apps.set(runner.package, viewOf(runner));
     for (const parked of plan.parked.values()) {
       if (apps.has(parked.package)) continue;
-      apps.set(parked.package, { package: parked.package, plan: null, state: parked.state, reason: parked.reason, pid: null, protocol: null, version: null, restarts: 0, nextAttempt: null, calls: 0, listing: null, source: parked.display });
+      apps.set(parked.package, { package: parked.package, plan: null, state: parked.state, reason: parked.reason, pid: null, protocol: null, version: null, restarts: 0, nextAttempt: null, calls: 0, listing: null, lastListing: null, source: parked.display });
     }
     return apps;
   }
 }
 
 function viewOf(runner: AppRunner): AppView {
+/** What the catalogue says of the tools of an app that is not up. */
+function downOf(view: AppView): CatalogApp["down"] {
+  if (view.state === "ready") return null;
+  return { moment: view.listing !== null, reason: view.listing === null ? whyDown(view.package, view.state, null) : "the app is down for a moment" };
+}
+
   return {
     package: runner.package,
     plan: runner.plan,
@@ -199,5 +210,6 @@ function viewOf(runner: AppRunner): AppView {
     calls: runner.calls,
     listing: runner.listing,
     source: runner.plan.source,
+    lastListing: runner.lastListing,
   };
 }

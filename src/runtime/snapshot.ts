@@ -4,6 +4,23 @@ import type { AppListing, Catalog } from "../tools/types.ts";
 /** Where an app stands (contracts 3); `reason` beside it says why. */
 export type AppState = "starting" | "ready" | "backoff" | "parked" | "failed" | "stopping" | "stopped" | "disabled" | "skipped";
 
+const IN_WORDS: Readonly<Record<AppState, string>> = {
+  starting: "is still starting",
+  ready: "is ready",
+  backoff: "is down and will be started again",
+  parked: "does not come up and is parked",
+  failed: "could not be started",
+  stopping: "is being stopped",
+  stopped: "is stopped",
+  disabled: "is disabled",
+  skipped: "is skipped",
+};
+
+/** Why a call of an app cannot be had now, for whoever called. */
+export function whyDown(app: string, state: AppState, reason: string | null): string {
+  return `app ${app} ${IN_WORDS[state]}${reason === null ? "" : `: ${reason}`}`;
+}
+
 /** One app as it stands at this moment; a print-out of its runner. */
 export interface AppView {
   readonly package: string;
@@ -16,7 +33,10 @@ export interface AppView {
   readonly restarts: number;
   readonly nextAttempt: number | null;
   readonly calls: number;
+  /** What it shows now; null when its tools are not to be listed. */
   readonly listing: AppListing | null;
+  /** What it showed last, whatever became of it; null before it was ever up. */
+  readonly lastListing: AppListing | null;
   readonly source: string;
 }
 

@@ -32,7 +32,7 @@ export interface AppListing {
   readonly warnings: readonly string[];
 }
 
-/** Why a tool is or is not offered. `unavailable`: its app is down for now, it stays listed. */
+/** Why a tool is or is not offered. `unavailable`: its app is down. */
 export type ToolState = "exposed" | "quarantined" | "denied" | "unavailable" | "excluded";
 
 /** One tool of the running graph. Policies, pins, audit and events speak of `app` and `tool`. */
@@ -55,6 +55,8 @@ export interface Tool {
   readonly riskSource: string;
   readonly state: ToolState;
   readonly reason: string | null;
+  /** Whether clients and exports show it: exposed, or unavailable for a moment only (contracts 4). */
+  readonly listed: boolean;
 }
 
 /** Looks tools up by any of their names; names are never split. */

@@ -27,7 +27,7 @@ describe("back-off", () => {
   it("remembers hopeless plans until something changes, and never retries where restart is off", () => {
     const plan = { restart: { enabled: true, ...limits }, digests: { restart: "r", reconnect: "c" } } as unknown as AppPlan;
     const retries = new Retries();
-    expect(retries.next(plan, "died", 0.5)).toEqual({ state: "backoff", reason: "died; next attempt in 200ms", delayMs: 200 });
+    expect(retries.next(plan, "died", 0.5)).toEqual({ state: "backoff", reason: "died", delayMs: 200 });
     retries.next(plan, "died", 0.5);
     retries.healthy();
     expect(retries.next(plan, "died", 0.5).delayMs).toBe(200);

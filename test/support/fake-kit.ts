@@ -414,6 +414,7 @@ function buildCatalog(apps: readonly FakeApp[]): Catalog {
           risk: t.risk ?? "low",
           riskSource: "default for trust high",
           state: t.state ?? "exposed",
+          listed: true,
           reason: null,
         };
       }),
