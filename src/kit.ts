@@ -12,6 +12,7 @@ import { exportSnapshot, tokensOf, visibleTools } from "./kit/export-tools.ts";
 import { toolOperation } from "./kit/operations.ts";
 import { openParts, type Parts } from "./kit/parts.ts";
 import { describePlan } from "./kit/plan-report.ts";
+import { withModelChange } from "./kit/model-diff.ts";
 import { createReads, type Reads } from "./kit/reads.ts";
 import { createReloader, type Reloader } from "./kit/reloader.ts";
 import { hostGraph } from "./kit/host-graph.ts";
@@ -163,8 +164,8 @@ class HostedKit implements Kit {
   }
 
   async callTool(name: string, args: Json, options: CallOptions = {}): Promise<CallResult> {
-    return callResult(await perform(this.#running().calls, (snapshot) => toolOperation(snapshot, name, args, options.client ?? "library"), operationOptions(options)), this.#snapshot());
     await awaitOwner(this.#running().runtime, name, options.signal);
+    return callResult(await perform(this.#running().calls, (snapshot) => toolOperation(snapshot, name, args, options.client ?? "library"), operationOptions(options)), this.#snapshot());
   }
 
   executeToolCalls(calls: readonly JsonObject[], options: CallOptions = {}): Promise<JsonObject[]> {
@@ -273,7 +274,8 @@ class HostedKit implements Kit {
   }
 
   lockDiff(): ReturnType<Kit["lockDiff"]> {
-    return this.#running().pins.diff();
+    const { pins, stores } = this.#running();
+    return pins.diff().map((entry) => withModelChange(entry, entry.accepted ?? pins.verdict(entry.app, entry.kind, entry.name)?.acceptedPin ?? null, this.#snapshot(), stores.pins.definition));
   }
 
   async lockAccept(selection?: readonly string[]): ReturnType<Kit["lockAccept"]> {

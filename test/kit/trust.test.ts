@@ -20,6 +20,7 @@ describe("pins, quarantine and data flow", () => {
     expect(t.kit.tools("openai").tools).toEqual([]);
     const entry = t.kit.lockDiff().find((e) => e.name === "echo")!;
     expect(entry.diff.join("\n")).toContain("\\u{200b}");
+    expect(entry.diff.join("\n")).toContain("the model sees: description changed");
     expect(t.kit.explain("org.test.a.echo")).toMatchObject({ state: "quarantined", pin: { state: "changed" } });
     await t.kit.lockAccept(["org.test.a/echo"]);
     expect(t.kit.catalog().byFull("org.test.a.echo")?.state).toBe("exposed");
