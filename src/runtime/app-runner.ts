@@ -16,6 +16,12 @@ import { LinkError, StartError, type CloseReason, type Connection } from "./port
 const REPLACED = "was replaced by a new configuration";
 const GONE = "was taken out of the configuration";
 
+/** After the last `list_changed` of a burst, and at the latest after its first, the lists are read again. */
+const RELIST_QUIET_MS = 250;
+const RELIST_WITHIN_MS = 2_000;
+/** A server that says so after every reading, with nothing changed, is asked no more often than this. */
+const LONGEST_QUIET_MS = 30_000;
+
 /** How often an idle server is asked whether it lives. */
 const PROBE_EVERY_MS = 30_000;
 
@@ -54,7 +60,9 @@ export class AppRunner {
   readonly #changes = new Changes();
   #loop: Promise<void> | null = null;
   #drainMs: number | null = null;
-  readonly #relistSoon = debounce(() => this.#requestRelist(), 250, 2_000);
+  /** Times in a row that the server said its lists had changed when they had not. */
+  #falseAlarms = 0;
+  readonly #relistSoon = debounce(() => this.#requestRelist(), () => Math.min(RELIST_QUIET_MS * 2 ** this.#falseAlarms, LONGEST_QUIET_MS), RELIST_WITHIN_MS);
 
   constructor(plan: AppPlan, deps: AppRunnerDeps) {
     this.package = plan.package;
@@ -343,6 +351,7 @@ export class AppRunner {
     }
     if (this.#current !== generation) return;
     this.#onClosed(generation, { planned: false, message: `gave no sign of life for ${formatDuration(generation.plan.healthTimeoutMs)}`, exitCode: null, signal: null, stderrTail: [] });
+    this.#falseAlarms = 0;
     await generation.shared.close({ force: true });
   }
 
@@ -357,7 +366,9 @@ export class AppRunner {
       const before = generation.listing;
       generation.listing = after;
       this.#lastListing = after;
-      if (this.#current === generation && listingDigest(before) !== listingDigest(after)) {
+      const changed = listingDigest(before) !== listingDigest(after);
+      this.#falseAlarms = changed ? 0 : Math.min(this.#falseAlarms + 1, 10);
+      if (this.#current === generation && changed) {
         this.deps.events.onListed(before, after);
         this.deps.events.onChange();
       }

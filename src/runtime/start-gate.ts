@@ -1,5 +1,5 @@
 /** How long a start may hold a place; a mute server then stops blocking the others (contracts 2). */
-const HOLD_MS = 3_000;
+const HOLD_MS = 5_000;
 
 /** Lets only so many servers start at the same time; the others wait in order. */
 export interface StartGate {

@@ -66,7 +66,7 @@ describe("start gate", () => {
     await gate.enter(open);
     let second = false;
     void gate.enter(open).then(() => (second = true));
-    await vi.advanceTimersByTimeAsync(2_900);
+    await vi.advanceTimersByTimeAsync(4_900);
     expect(second).toBe(false);
     await vi.advanceTimersByTimeAsync(200);
     expect(second).toBe(true);
