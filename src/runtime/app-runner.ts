@@ -345,13 +345,13 @@ export class AppRunner {
   }
 
   async #probe(generation: Generation): Promise<void> {
+    this.#falseAlarms = 0;
     if (await generation.shared.alive(generation.plan.healthTimeoutMs)) {
       if (this.deps.clock.monotonic() - generation.startedAt >= HEALTHY_UPTIME_MS) this.#retries.healthy();
       return;
     }
     if (this.#current !== generation) return;
     this.#onClosed(generation, { planned: false, message: `gave no sign of life for ${formatDuration(generation.plan.healthTimeoutMs)}`, exitCode: null, signal: null, stderrTail: [] });
-    this.#falseAlarms = 0;
     await generation.shared.close({ force: true });
   }
 
