@@ -33,6 +33,10 @@ export interface AppPins {
    */
   instructions?: Pin;
   /**
+   * Leave to list and read the server's resources; with whatever the text lint found in their texts.
+   */
+  resources?: Pin;
+  /**
    * Pins by the server's own tool name.
    */
   tools?: {

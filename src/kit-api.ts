@@ -7,6 +7,7 @@ import type { ChangeSet } from "./plan/types.ts";
 import type { RuleRef } from "./policy/types.ts";
 import type { Progress, ServerRequest } from "./runtime/ports.ts";
 import type { AppState } from "./runtime/snapshot.ts";
+import type { PinKind } from "./tools/pins.ts";
 import type { Catalog, Risk, Tool, ToolState } from "./tools/types.ts";
 
 export type { GatewayPlan } from "./plan/types.ts";
@@ -90,6 +91,8 @@ export interface AppStatus {
   readonly calls: number;
   readonly dropped: readonly { readonly kind: string; readonly name: string; readonly reason: string }[];
   readonly warnings: readonly string[];
+  /** What the text lint finds in what the server shows; `item` as `lock --accept` names it. */
+  readonly findings: readonly { readonly item: string; readonly finding: string }[];
 }
 
 export interface KitStatus {
@@ -325,7 +328,7 @@ export interface Kit {
 /** One difference between what servers show and what a person accepted. */
 export interface LockEntry {
   readonly app: string;
-  readonly kind: "tool" | "prompt" | "resource_template" | "instructions";
+  readonly kind: PinKind;
   readonly name: string;
   readonly state: "new" | "changed" | "removed" | "accepted";
   readonly pin: string | null;

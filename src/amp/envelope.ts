@@ -14,6 +14,11 @@ export const HOST_APP = "aurora-mcp-kit";
 /** Namespace of ids made from idempotency keys. */
 const NAMESPACE = "9aebf276-1b05-4aa4-bd4e-b42b0bbbdd8b";
 
+/** A session's id as it stands in an envelope. `mask` takes secrets out of a text. */
+export function sessionShown(session: string, mask: (text: string) => string): string {
+  return truncate(mask(session), MAX_SESSION);
+}
+
 /** What a sealer is made of. */
 export interface SealerOptions {
   readonly clock: Clock;
@@ -57,7 +62,7 @@ export function createSealer(options: SealerOptions): Sealer {
         },
         payload: {
           type: event.type,
-          ...(event.session_id === undefined ? {} : { session_id: truncate(text(event.session_id), MAX_SESSION) }),
+          ...(event.session_id === undefined ? {} : { session_id: sessionShown(event.session_id, text) }),
           ...(event.summary === undefined ? {} : { summary: boundSummary(text(event.summary)) }),
           ...(event.data === undefined ? {} : { data: boundData(options.mask(event.data) as JsonObject, options.maxDataBytes()) }),
           ...(expireAt === undefined ? {} : { expire_at: expireAt }),

@@ -13,7 +13,16 @@ export interface Masker {
   text(input: string): string;
   /** A deep copy of a JSON value with all its strings and keys masked, and whole values under secret-sounding names. Never changes its input. */
   value(input: unknown): unknown;
+  /**
+   * A JSON value of a server on its way to a caller: only the secrets that the host itself knows are replaced, for a caller may need
+   * whatever else a server says. Those under 8 characters are left, they would turn up in data by chance. Gives the input itself when
+   * there is nothing to replace.
+   */
+  known<T>(input: T): T;
 }
+
+/** Shortest secret that is looked for in data. */
+const SHORTEST_IN_DATA = 8;
 
 /** Name parts whose values are secrets wherever they stand (contracts 1). */
 const SECRET_NAME = /(^|[^a-z])(api_?key|key|token|secret|passw(?:or)?d|passphrase|credential|credentials|cookie|authorization|auth_?token|private_?key|access_?key)s?($|[^a-z])/;
@@ -33,14 +42,19 @@ export function isPlaceName(name: string): boolean {
 export function createMasker(secrets: Iterable<string> = []): Masker {
   const known = new Set<string>();
   const needles = createNeedles();
+  const inData = createNeedles();
   const masker: Masker = {
     add(secret) {
       if (secret.length < 4 || known.has(secret)) return;
       known.add(secret);
-      for (const form of forms(secret)) needles.add(form);
+      for (const form of forms(secret)) {
+        needles.add(form);
+        if (secret.length >= SHORTEST_IN_DATA && form.length >= SHORTEST_IN_DATA) inData.add(form);
+      }
     },
     text: (input) => maskShapes(needles.replace(input, MASK)),
     value: (input) => maskValue(input, masker, 0),
+    known: (input) => replaceStrings(input, (text) => inData.replace(text, MASK), 0) as typeof input,
   };
   for (const secret of secrets) masker.add(secret);
   return masker;
@@ -105,4 +119,24 @@ function maskValue(input: unknown, masker: Masker, depth: number): unknown {
     setOwn(out, masker.text(key), secret ? MASK : maskValue(value, masker, depth + 1));
   }
   return out;
+}
+
+/** The value with its texts and keys replaced; parts that nothing is replaced in stay the same objects. */
+function replaceStrings(input: unknown, replace: (text: string) => string, depth: number): unknown {
+  if (typeof input === "string") return replace(input);
+  if (depth > 100) return MASK;
+  if (Array.isArray(input)) {
+    const items = input.map((item) => replaceStrings(item, replace, depth + 1));
+    return items.every((item, i) => item === input[i]) ? input : items;
+  }
+  if (!isObject(input) || input instanceof ExactNumber) return input;
+  let changed = false;
+  const out: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(input)) {
+    const name = replace(key);
+    const item = replaceStrings(value, replace, depth + 1);
+    if (name !== key || item !== value) changed = true;
+    setOwn(out, name, item);
+  }
+  return changed ? out : input;
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from "../base/json.ts";
 import { decide } from "../policy/decide.ts";
 import type { Decision } from "../policy/types.ts";
 import type { Snapshot } from "../runtime/snapshot.ts";
+import type { Mark } from "./sessions.ts";
 import type { Target } from "./targets.ts";
 
 /** What is known of the caller when a call is judged. */
@@ -13,12 +14,21 @@ export interface Caller {
 
 /**
  * Judges one call on one snapshot: policy on the canonical arguments, then data flow. Throws POLICY_DENIED or DATA_FLOW_DENIED;
- * gives a decision that allows or asks. The same function judges again right before the call runs.
+ * gives a decision that allows or asks. The same function judges again right before the call runs. `marks`: what the session has heard.
  */
-export function admit(snapshot: Snapshot, target: Target, args: JsonObject, caller: Caller, marked: boolean): Decision {
-  const decision = decide(snapshot.plan.policy, target.subject, { client: caller.client, args }, marked);
+export function admit(snapshot: Snapshot, target: Target, args: JsonObject, caller: Caller, marks: readonly Mark[]): Decision {
+  const judged = decide(snapshot.plan.policy, target.subject, { client: caller.client, args }, marks.length > 0);
+  const heard = [...new Set(marks.map((m) => m.source))];
+  const decision = judged.dataFlow ? { ...judged, reason: `${judged.reason}; it has heard ${named(heard)}` } : judged;
   if (decision.action !== "deny") return decision;
   throw new KitError(decision.dataFlow ? "DATA_FLOW_DENIED" : "POLICY_DENIED", `${target.full} is denied: ${decision.reason}`, {
-    details: { risk: decision.risk, ...(decision.rule === null ? {} : { rule: decision.rule.id, file: decision.rule.file, line: decision.rule.line }) },
+    details: { risk: decision.risk, ...(decision.dataFlow ? { heard } : {}), ...(decision.rule === null ? {} : { rule: decision.rule.id, file: decision.rule.file, line: decision.rule.line }) },
   });
+}
+
+const MOST_NAMED = 3;
+
+function named(sources: readonly string[]): string {
+  const more = sources.length - MOST_NAMED;
+  return `${sources.slice(0, MOST_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }

@@ -1,11 +1,13 @@
 import type { Clock } from "../base/clock.ts";
-import { KitError } from "../base/errors.ts";
+import { KitError, messageOf, type ErrorBody } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
+import type { Masker } from "../base/masking.ts";
 import { isOverMessageSize } from "../llm/messages.ts";
 import { isSource, sourceName } from "../policy/flow.ts";
 import type { Decision, LimitRef } from "../policy/types.ts";
 import type { LeaseRequest } from "../runtime/lease.ts";
 import type { Lease } from "../runtime/generation.ts";
+import { LinkError, type ServerRequest } from "../runtime/ports.ts";
 import type { Snapshot } from "../runtime/snapshot.ts";
 import { admit } from "./admit.ts";
 import { askPerson } from "./ask-person.ts";
@@ -30,6 +32,9 @@ export interface CallDeps {
   readonly turns: Turns;
   /** Keeps the whole of a large result and gives its reference; null when it cannot be kept. */
   readonly keepResult: (callId: string, result: JsonObject) => Promise<string | null>;
+  readonly mask: Pick<Masker, "known" | "value">;
+  /** Looks at a server's request before it goes to the calling client, and gives what the client is asked; throws to refuse. */
+  readonly vetRequest: (target: Target, request: ServerRequest) => ServerRequest;
   readonly clock: Clock;
   readonly newId: () => string;
 }
@@ -46,7 +51,7 @@ interface Learned {
 
 /**
  * The one way a call runs, whatever the door (contracts 6): find → pin → arguments → policy → data flow → limits → approval → the
- * same again → audit → send → size → marks → audit → receipt. Never throws: every fault is part of the report.
+ * same again → mark → audit → send → size → mark → audit → receipt. Never throws: every fault is part of the report.
  */
 export async function perform(deps: CallDeps, find: (snapshot: Snapshot) => Operation, options: OperationOptions): Promise<Performed> {
   const callId = deps.newId();
@@ -54,12 +59,12 @@ export async function perform(deps: CallDeps, find: (snapshot: Snapshot) => Oper
   const learned: Learned = { target: null, args: null, decision: null, approvalId: null, answer: null, resultRef: null };
   let fault: KitError | null = null;
   try {
-    learned.answer = await run(deps, find, options, callId, learned);
+    learned.answer = masked(await run(deps, find, options, callId, learned), deps.mask);
     if (options.messageBytes !== undefined && isOverMessageSize({ result: learned.answer.result }, options.messageBytes)) learned.resultRef = await deps.keepResult(callId, learned.answer.result);
   } catch (error) {
     fault = toKitError(error, learned.target ?? { full: "the call", app: "the app" }, false);
   }
-  const error = fault?.toBody() ?? learned.answer?.error ?? null;
+  const error = fault ? (deps.mask.value(fault.toBody()) as ErrorBody) : (learned.answer?.error ?? null);
   const performed: Performed = {
     callId,
     outcome: fault?.outcome ?? (error === null ? "succeeded" : "failed"),
@@ -82,7 +87,7 @@ async function run(deps: CallDeps, find: (snapshot: Snapshot) => Operation, opti
     const operation = find(snapshot);
     learned.target = operation.target;
     learned.args = operation.args;
-    const decision = admit(snapshot, operation.target, operation.args, options, deps.sessions.isMarked(options.client, options.session));
+    const decision = admit(snapshot, operation.target, operation.args, options, deps.sessions.marks(options.client, options.session));
     learned.decision = decision;
     return { snapshot, operation, decision, args: operation.args };
   };
@@ -117,17 +122,19 @@ async function send(deps: CallDeps, granted: Granted, options: OperationOptions,
   const { operation, decision, args } = granted;
   const { target } = operation;
   const { plan } = target;
+  // Marked before the call is sent, so before a byte can come back: progress, log lines and questions of the server are earlier than its result.
+  await hear(deps, granted, options);
   await deps.journal.sending(callId, granted, options);
   const timeoutMs = decision.timeoutMs ?? plan.callTimeoutMs;
   const lease = await leaseWithin(deps, target, options, timeoutMs, signal);
   const joined = joinSignals([signal, lease.signal]);
-  const source = isSource(granted.snapshot.plan.policy.flow, { app: target.app, name: target.name, trust: plan.trust });
+  const { onProgress } = options;
   try {
     const raw = await operation.send(lease.connection, args, {
       timeoutMs,
       maxTotalMs: decision.timeoutMs ?? plan.maxTotalTimeoutMs,
       signal: joined.signal,
-      ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+      ...(onProgress === undefined ? {} : { onProgress: (progress) => onProgress(deps.mask.known(progress)) }),
       ...(options.meta === undefined ? {} : { meta: options.meta }),
     });
     return operation.read(raw);
@@ -136,9 +143,22 @@ async function send(deps: CallDeps, granted: Granted, options: OperationOptions,
   } finally {
     joined.release();
     lease.release();
-    // Whatever a source said, error texts too, marks the session before a byte of it leaves.
-    if (source) await deps.sessions.mark(options.client, options.session, sourceName(target), granted.snapshot.plan.policy.flow.expiresMs);
+    // Once more, for a long call may outlast its mark, or an operator clear it meanwhile.
+    await hear(deps, granted, options).catch((error: unknown) => {
+      throw new KitError("INTERNAL", `the answer of ${target.full} was held back: ${messageOf(error)}`, { cause: error, outcome: "unknown" });
+    });
   }
+}
+
+/** Marks the session when what it is about to hear, or has heard, is a data-flow source. Resolves when the mark is on the disk. */
+async function hear(deps: CallDeps, { snapshot, operation: { target } }: Granted, options: OperationOptions): Promise<void> {
+  const { flow } = snapshot.plan.policy;
+  if (isSource(flow, { app: target.app, name: target.name, trust: target.plan.trust })) await deps.sessions.mark(options.client, options.session, sourceName(target), flow.expiresMs);
+}
+
+/** An answer without the host's own secrets: in data the known ones, in an error whatever looks like one. */
+function masked(answer: Answer, mask: CallDeps["mask"]): Answer {
+  return { result: mask.known(answer.result), error: mask.value(answer.error) as ErrorBody | null, notes: answer.notes };
 }
 
 /** Waits for the app no longer than the call itself may take. */
@@ -148,11 +168,14 @@ async function leaseWithin(deps: CallDeps, target: Target, options: OperationOpt
   const joined = joinSignals([signal, late.signal]);
   try {
     const scope = target.plan.isolation === "session" ? JSON.stringify([options.client, options.session]) : "shared";
-    return await deps.lease(target.app, { scope, hooks: { onServerRequest: options.onServerRequest, onNotification: options.onNotification }, capabilities: options.clientCapabilities, signal: joined.signal });
+    const { onServerRequest, onNotification } = options;
+    const forward = onServerRequest && ((request: ServerRequest) => onServerRequest(deps.vetRequest(target, request)));
+    return await deps.lease(target.app, { scope, hooks: { onServerRequest: forward, onNotification }, capabilities: options.clientCapabilities, signal: joined.signal });
   } catch (error) {
     if (signal.aborted) throw new KitError("CANCELLED", `${target.full} was cancelled before it was sent`, { outcome: "failed", cause: error });
     const fault = toKitError(error, target, false);
-    throw new KitError("APP_UNAVAILABLE", fault.message, { cause: error, outcome: "failed" });
+    const retryAfterMs = error instanceof LinkError ? error.retryAfterMs : undefined;
+    throw new KitError("APP_UNAVAILABLE", fault.message, { cause: error, outcome: "failed", ...(retryAfterMs === undefined ? {} : { details: { retry_after_ms: retryAfterMs } }) });
   } finally {
     clearTimeout(timer);
     joined.release();

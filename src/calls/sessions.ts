@@ -3,6 +3,7 @@ import type { Journal } from "../runtime/ports.ts";
 
 /** A data-flow mark: this session of this client has heard this source. Times are wall clock milliseconds. */
 export interface Mark {
+  /** {@link ANY_CLIENT}: the session of every client that uses this name. */
   readonly client: string;
   /** `*`: every session of the client. */
   readonly session: string;
@@ -33,11 +34,13 @@ export interface Sessions {
 /** Most sessions that are told apart; beyond, a whole client is marked, for session names come from callers. */
 const MAX_SESSIONS = 20_000;
 const ALL = "*";
+/** Stands for every client: nobody knows who will take up the conversation that an event opens. No client can be called so. */
+export const ANY_CLIENT = "*";
 const COMPACT_AFTER = 20_000;
 const CLEAN_EVERY_MS = 60_000;
 
-/** Opens the marks that the journal holds and that have not expired. */
-export async function openSessions(journal: Journal<MarkRecord>, clock: Clock): Promise<Sessions> {
+/** Opens the marks that the journal holds and that have not expired. `onMark` hears of every source that a session hears for the first time. */
+export async function openSessions(journal: Journal<MarkRecord>, clock: Clock, onMark: (mark: Mark) => void = () => {}): Promise<Sessions> {
   /** Client and session to source to mark. */
   const marked = new Map<string, Map<string, Mark>>();
   /** Marks that are known to be on the disk: only those may be relied on without a new write. */
@@ -57,6 +60,8 @@ export async function openSessions(journal: Journal<MarkRecord>, clock: Clock): 
     if (sources.size === 0) marked.delete(id);
     return [...sources.values()];
   };
+  /** Every key under which a mark counts for this session. */
+  const scopes = (client: string, session: string): string[] => [...new Set([client, ANY_CLIENT].flatMap((c) => [key(c, session), key(c, ALL)]))];
   const all = (): Mark[] => [...marked.keys()].flatMap((id) => inForce(id));
 
   const records = await journal.read();
@@ -94,11 +99,12 @@ export async function openSessions(journal: Journal<MarkRecord>, clock: Clock): 
       // A tenth longer than asked, so that a talkative source does not cost a disk write for every result.
       const mark: Mark = { client, session: where, source, since: live ? before.since : now, expires_at: now + Math.ceil(expiresMs * 1.1) };
       put(mark);
+      if (!live) onMark(mark);
       await append({ kind: "mark", ...mark });
       stored.add(mark);
     },
-    isMarked: (client, session) => inForce(key(client, session)).length > 0 || inForce(key(client, ALL)).length > 0,
-    marks: (client, session) => [...inForce(key(client, session)), ...(session === ALL ? [] : inForce(key(client, ALL)))].sort((a, b) => a.since - b.since),
+    isMarked: (client, session) => scopes(client, session).some((id) => inForce(id).length > 0),
+    marks: (client, session) => scopes(client, session).flatMap(inForce).sort((a, b) => a.since - b.since),
     list: () => all().sort((a, b) => compare(a.client, b.client) || compare(a.session, b.session) || a.since - b.since),
     async clear(client, session) {
       const id = key(client, session);

@@ -5,9 +5,9 @@ import { nearest } from "../base/text.ts";
 import type { AppPlan } from "../plan/types.ts";
 import type { Subject } from "../policy/types.ts";
 import { toolSubject } from "../runtime/build-catalog.ts";
-import type { AppView, Snapshot } from "../runtime/snapshot.ts";
+import { whyDown, type AppView, type Snapshot } from "../runtime/snapshot.ts";
 import { shortNames } from "../tools/names.ts";
-import { pinOf } from "../tools/pins.ts";
+import { pinOf, type PinKind } from "../tools/pins.ts";
 import type { Tool } from "../tools/types.ts";
 
 /** What a call, a read or a prompt aims at, found in one snapshot. */
@@ -29,8 +29,8 @@ export interface Target {
 /** Which tools a caller may see at all, by app and the server's own tool name. */
 export type ToolSelection = (app: string, tool: string) => boolean;
 
-/** Whether a person (or first use) accepted a prompt or template as it is now. */
-export type ItemPinCheck = (app: string, kind: "prompt" | "resource_template", name: string, pin: string) => { readonly accepted: boolean; readonly reason: string | null };
+/** Whether a person (or first use) accepted a prompt, a template or an app's resources as they are now. */
+export type ItemPinCheck = (app: string, kind: PinKind, name: string) => { readonly accepted: boolean; readonly reason: string | null };
 
 /**
  * Finds a tool by full, short or unambiguous own name. `sees` is the caller's own tool selection; what it leaves out does not exist for
@@ -38,11 +38,11 @@ export type ItemPinCheck = (app: string, kind: "prompt" | "resource_template", n
  */
 export function findTool(snapshot: Snapshot, name: string, sees: ToolSelection): Target {
   const found = snapshot.catalog.find(name);
-  const tool = found.tool && sees(found.tool.app, found.tool.tool) ? found.tool : undefined;
-  const ambiguous = found.ambiguous.filter((t) => sees(t.app, t.tool));
-  if (found.tool && !tool) throw notFound(snapshot, name, sees);
-  if (ambiguous.length > 0) throw new KitError("TOOL_NOT_FOUND", `several apps have a tool "${name}"; say which: ${ambiguous.map((t) => t.full).join(", ")}`, { details: { candidates: ambiguous.map((t) => t.full) } });
-  if (!tool || tool.state === "excluded") throw notFound(snapshot, name, sees);
+  const ambiguous = found.ambiguous.filter((t) => sees(t.app, t.tool) && t.state !== "quarantined" && t.state !== "excluded");
+  if (ambiguous.length > 1) throw new KitError("TOOL_NOT_FOUND", `several apps have a tool "${name}"; say which: ${ambiguous.map((t) => t.full).join(", ")}`, { details: { candidates: ambiguous.map((t) => t.full) } });
+  // What nobody accepted yet does not make another's name ambiguous.
+  const tool = found.tool ?? ambiguous[0];
+  if (!tool || tool.state === "excluded" || !sees(tool.app, tool.tool)) throw notFound(snapshot, name, sees);
   if (tool.state === "quarantined") throw new KitError("TOOL_QUARANTINED", `${tool.full} is quarantined: ${tool.reason ?? "nobody has accepted it yet"}`);
   const plan = snapshot.plan.apps.get(tool.app);
   if (!plan) throw new KitError("APP_REMOVED", `app ${tool.app} is no longer configured`, { outcome: "failed" });
@@ -53,29 +53,48 @@ function notFound(snapshot: Snapshot, name: string, sees: ToolSelection): KitErr
   const shown = snapshot.catalog.tools.filter((t) => t.state !== "excluded" && t.state !== "quarantined" && sees(t.app, t.tool));
   const near = nearest(name, shown.flatMap((t) => [t.full, t.short, t.tool]));
   const down = [...snapshot.apps.values()].find((view) => name.startsWith(`${view.package}.`) && view.state !== "ready" && view.listing === null);
-  if (down) return new KitError("APP_UNAVAILABLE", `app ${down.package} is ${down.state}${down.reason ? `: ${down.reason}` : ""}`);
+  if (down) return new KitError("APP_UNAVAILABLE", `${whyDown(down.package, down.state, null)}${reasonFor(down)}`);
   return new KitError("TOOL_NOT_FOUND", `no tool is called "${name}"${near.length > 0 ? `; did you mean ${near.map((n) => `"${n}"`).join(", ")}?` : ""}`, { details: { near } });
 }
 
-/** Finds the app that shows a resource, by listed URI or by template. Throws RESOURCE_NOT_FOUND. */
-export function findResource(snapshot: Snapshot, uri: string, app?: string): Target {
-  const views = listed(snapshot, app);
-  const exact = views.filter((v) => v.listing!.resources.some((r) => r.uri === uri));
-  const owners = exact.length > 0 ? exact : views.filter((v) => v.listing!.templates.some((t) => matchesTemplate(t.uriTemplate, uri)));
-  if (owners.length > 1) throw new KitError("RESOURCE_NOT_FOUND", `several apps show ${uri}; say which app: ${owners.map((v) => v.package).join(", ")}`);
-  const owner = owners[0];
-  if (!owner) {
-    const near = nearest(uri, views.flatMap((v) => v.listing!.resources.map((r) => r.uri)));
-    throw new KitError("RESOURCE_NOT_FOUND", `no ${app === undefined ? "app" : `resource of ${app}`} shows ${uri}${near.length > 0 ? `; did you mean ${near.join(", ")}?` : ""}`);
-  }
-  return readTarget("resource", owner, uri, uri, pinOf({ uri }));
+/** Why an app is down. The reason of a low-trust app may quote its server, and nobody is marked here, so it stays with status and log. */
+function reasonFor({ plan, reason }: AppView): string {
+  if (plan?.trust === "low") return "; see `aurora-mcp status`";
+  return reason ? `: ${reason}` : "";
 }
 
-/** Finds the app that shows a resource template. Throws RESOURCE_NOT_FOUND. */
-export function findTemplate(snapshot: Snapshot, template: string): Target {
-  const owner = listed(snapshot).find((v) => v.listing!.templates.some((t) => t.uriTemplate === template));
-  if (!owner) throw new KitError("RESOURCE_NOT_FOUND", `no app shows the resource template ${template}`);
-  return readTarget("resource", owner, template, template, pinOf({ template }));
+/**
+ * Finds the app that shows a resource, by listed URI or by template; what nobody accepted yet neither serves nor stands in another's
+ * way. Throws RESOURCE_NOT_FOUND or TOOL_QUARANTINED.
+ */
+export function findResource(snapshot: Snapshot, uri: string, app: string | undefined, pins: ItemPinCheck): Target {
+  const views = listed(snapshot, app);
+  const exact = views.filter((v) => v.listing!.resources.some((r) => r.uri === uri));
+  const fitting = views.flatMap((view) => view.listing!.templates.filter((t) => matchesTemplate(t.uriTemplate, uri)).map((t) => ({ view, name: t.uriTemplate })));
+  const listing = exact.filter((v) => pins(v.package, "resources", "").accepted);
+  const byTemplate = fitting.filter(({ view, name }) => pins(view.package, "resource_template", name).accepted).map(({ view }) => view);
+  const owners = listing.length > 0 ? listing : [...new Set(byTemplate)];
+  if (owners.length > 1) throw new KitError("RESOURCE_NOT_FOUND", `several apps show ${uri}; say which app: ${owners.map((v) => v.package).join(", ")}`);
+  const owner = owners[0];
+  if (owner) return readTarget("resource", owner, uri, uri, pinOf({ uri }));
+  const held = exact[0];
+  if (held) throw quarantined(`resource ${uri}`, pins(held.package, "resources", ""));
+  if (fitting[0]) throw quarantined(`resource template ${fitting[0].name}`, pins(fitting[0].view.package, "resource_template", fitting[0].name));
+  const near = nearest(uri, views.filter((v) => pins(v.package, "resources", "").accepted).flatMap((v) => v.listing!.resources.map((r) => r.uri)));
+  throw new KitError("RESOURCE_NOT_FOUND", `no ${app === undefined ? "app" : `resource of ${app}`} shows ${uri}${near.length > 0 ? `; did you mean ${near.join(", ")}?` : ""}`);
+}
+
+/** Finds the app that shows a resource template. Throws RESOURCE_NOT_FOUND or TOOL_QUARANTINED. */
+export function findTemplate(snapshot: Snapshot, template: string, pins: ItemPinCheck): Target {
+  const owners = listed(snapshot).filter((v) => v.listing!.templates.some((t) => t.uriTemplate === template));
+  const owner = owners.find((v) => pins(v.package, "resource_template", template).accepted);
+  if (owner) return readTarget("resource", owner, template, template, pinOf({ template }));
+  if (owners[0]) throw quarantined(`resource template ${template}`, pins(owners[0].package, "resource_template", template));
+  throw new KitError("RESOURCE_NOT_FOUND", `no app shows the resource template ${template}`);
+}
+
+function quarantined(what: string, pin: ReturnType<ItemPinCheck>): KitError {
+  return new KitError("TOOL_QUARANTINED", `${what} is quarantined: ${pin.reason ?? "nobody has accepted it yet"}`);
 }
 
 /** Whether a URI fits a template: each `{…}` stands for any run of characters (RFC 6570, read loosely). */
@@ -100,25 +119,32 @@ export function namedPrompts(snapshot: Snapshot): NamedPrompt[] {
   return named.map((p) => ({ ...p, short: shorts.get(p.full) ?? p.full })).sort((a, b) => (a.full < b.full ? -1 : 1));
 }
 
-/** Finds a prompt by full, short or unambiguous own name. Throws PROMPT_NOT_FOUND. */
-export function findPrompt(snapshot: Snapshot, name: string): Target {
-  const prompts = namedPrompts(snapshot);
-  const exact = prompts.filter((p) => p.full === name || p.short === name);
-  const found = exact.length > 0 ? exact : prompts.filter((p) => p.name === name);
+/** Finds a prompt by full, short or unambiguous own name, among those that were accepted. Throws PROMPT_NOT_FOUND or TOOL_QUARANTINED. */
+export function findPrompt(snapshot: Snapshot, name: string, pins: ItemPinCheck): Target {
+  const all = namedPrompts(snapshot);
+  const prompts = all.filter((p) => pins(p.app, "prompt", p.name).accepted);
+  const called = (list: readonly NamedPrompt[]): readonly NamedPrompt[] => {
+    const exact = list.filter((p) => p.full === name || p.short === name);
+    return exact.length > 0 ? exact : list.filter((p) => p.name === name);
+  };
+  const found = called(prompts);
   if (found.length > 1) throw new KitError("PROMPT_NOT_FOUND", `several apps have a prompt "${name}"; say which: ${found.map((p) => p.full).join(", ")}`);
   const one = found[0];
-  if (!one) {
-    const near = nearest(name, prompts.flatMap((p) => [p.full, p.name]));
-    throw new KitError("PROMPT_NOT_FOUND", `no prompt is called "${name}"${near.length > 0 ? `; did you mean ${near.map((n) => `"${n}"`).join(", ")}?` : ""}`);
-  }
-  return readTarget("prompt", snapshot.apps.get(one.app)!, one.name, one.full, pinOf(one.prompt));
+  if (one) return readTarget("prompt", snapshot.apps.get(one.app)!, one.name, one.full, pinOf(one.prompt));
+  const held = called(all)[0];
+  if (held) throw quarantined(`prompt ${held.full}`, pins(held.app, "prompt", held.name));
+  const near = nearest(name, prompts.flatMap((p) => [p.full, p.name]));
+  throw new KitError("PROMPT_NOT_FOUND", `no prompt is called "${name}"${near.length > 0 ? `; did you mean ${near.map((n) => `"${n}"`).join(", ")}?` : ""}`);
 }
 
-/** Reads change nothing by nature, so they count as read-only. */
 function readTarget(kind: "resource" | "prompt", view: AppView, name: string, full: string, pin: string): Target {
   const plan = view.plan!;
-  const subject: Subject = { kind, app: view.package, name, trust: plan.trust, manifestRisk: null, readOnlyHint: true, destructiveHint: false };
-  return { kind, app: view.package, name, full, plan, pin, subject, tool: null };
+  return { kind, app: view.package, name, full, plan, pin, subject: readSubject(kind, plan, name), tool: null };
+}
+
+/** A resource or prompt as policies see it. Reads change nothing by nature, so they count as read-only. */
+export function readSubject(kind: "resource" | "prompt", plan: AppPlan, name: string): Subject {
+  return { kind, app: plan.package, name, trust: plan.trust, manifestRisk: null, readOnlyHint: true, destructiveHint: false };
 }
 
 function listed(snapshot: Snapshot, app?: string): AppView[] {

@@ -49,7 +49,7 @@ export function createHostRequests(deps: HostRequestDeps): HostRequests {
 /** The policy's leave for a model answer, as for a tool call of the app itself; the grant's own rate counts among its limits, and one runs at a time. */
 async function leaveFor(deps: HostRequestDeps, app: AppPlan, request: ServerRequest): Promise<Decision> {
   const { policy } = deps.snapshot().plan;
-  const decision = decide(policy, subjectOf(app, request.method), { client: clientOf(app), args: request.params }, false);
+  const decision = decide(policy, requestSubject(app, request.method), { client: requestClient(app), args: request.params }, false);
   if (decision.action === "deny") throw new Error(`denied: ${decision.reason}`);
   if (decision.action === "ask") {
     const approval = await askQueue(deps, app, request, decision.reason);
@@ -61,11 +61,11 @@ async function leaveFor(deps: HostRequestDeps, app: AppPlan, request: ServerRequ
 
 async function askQueue(deps: HostRequestDeps, app: AppPlan, request: ServerRequest, reason: string): ReturnType<Approvals["waitFor"]> {
   const { policy } = deps.snapshot().plan;
-  const subject = subjectOf(app, request.method);
+  const subject = requestSubject(app, request.method);
   const approval = await deps.approvals.request({
     ...bindingOf(app, request),
     full: `${app.package}: ${request.method}`,
-    risk: decide(policy, subject, { client: clientOf(app), args: request.params }, false).risk,
+    risk: decide(policy, subject, { client: requestClient(app), args: request.params }, false).risk,
     reason,
     rule: null,
     expiresMs: policy.approvals.expiresMs,
@@ -75,15 +75,16 @@ async function askQueue(deps: HostRequestDeps, app: AppPlan, request: ServerRequ
 }
 
 function bindingOf(app: AppPlan, request: ServerRequest) {
-  return { app: app.package, tool: request.method, pin: pinOf({ method: request.method }), args: request.params, client: clientOf(app), session: "server-request" };
+  return { app: app.package, tool: request.method, pin: pinOf({ method: request.method }), args: request.params, client: requestClient(app), session: "server-request" };
 }
 
-function subjectOf(app: AppPlan, method: string): Subject {
+/** A server's request as policies see it: a tool of the app with the method's name. */
+export function requestSubject(app: AppPlan, method: string): Subject {
   return { kind: "tool", app: app.package, name: method, trust: app.trust, manifestRisk: null, readOnlyHint: false, destructiveHint: false };
 }
 
 /** The name under which policies see an app that asks for something itself. */
-function clientOf(app: AppPlan): string {
+export function requestClient(app: AppPlan): string {
   return `app:${app.package}`;
 }
 

@@ -2,11 +2,10 @@ import { KitError } from "../base/errors.ts";
 import { isObject, own, type Json, type JsonObject } from "../base/json.ts";
 import { readArguments } from "../llm/arguments.ts";
 import type { Operation } from "../calls/operation.ts";
-import { findPrompt, findResource, findTemplate, findTool } from "../calls/targets.ts";
+import { findPrompt, findResource, findTemplate, findTool, type ItemPinCheck } from "../calls/targets.ts";
 import { readToolResult } from "../calls/tool-result.ts";
 import type { Snapshot } from "../runtime/snapshot.ts";
 import { clientSelection } from "./client-selection.ts";
-import type { PinBoard } from "./pin-board.ts";
 
 /**
  * A tool call found in a snapshot. `raw` is what the caller gave: an object, or JSON text of a model; `keyMap` turns property names
@@ -26,9 +25,9 @@ export function toolOperation(snapshot: Snapshot, name: string, raw: unknown, cl
   };
 }
 
-/** A resource read found in a snapshot. Throws a KitError. */
-export function resourceOperation(snapshot: Snapshot, uri: string, app: string | undefined): Operation {
-  const target = findResource(snapshot, uri, app);
+/** A resource read found in a snapshot. Only accepted resources can be had. Throws a KitError. */
+export function resourceOperation(snapshot: Snapshot, uri: string, app: string | undefined, pins: ItemPinCheck): Operation {
+  const target = findResource(snapshot, uri, app, pins);
   return {
     target,
     args: { uri },
@@ -38,10 +37,8 @@ export function resourceOperation(snapshot: Snapshot, uri: string, app: string |
 }
 
 /** A prompt found in a snapshot. Only accepted prompts can be had. Throws a KitError. */
-export function promptOperation(snapshot: Snapshot, name: string, args: Readonly<Record<string, string>>, pins: PinBoard): Operation {
-  const target = findPrompt(snapshot, name);
-  const pin = pins.check(target.app, "prompt", target.name);
-  if (!pin.accepted) throw new KitError("TOOL_QUARANTINED", `prompt ${target.full} is quarantined: ${pin.reason ?? "nobody has accepted it yet"}`);
+export function promptOperation(snapshot: Snapshot, name: string, args: Readonly<Record<string, string>>, pins: ItemPinCheck): Operation {
+  const target = findPrompt(snapshot, name, pins);
   return {
     target,
     args: { ...args },
@@ -51,9 +48,9 @@ export function promptOperation(snapshot: Snapshot, name: string, args: Readonly
 }
 
 /** A completion of an argument of a prompt or resource template (MCP completion/complete). Servers without completions give none. Throws a KitError. */
-export function completionOperation(snapshot: Snapshot, ref: JsonObject, argument: { readonly name: string; readonly value: string }, context: JsonObject): Operation {
+export function completionOperation(snapshot: Snapshot, ref: JsonObject, argument: { readonly name: string; readonly value: string }, context: JsonObject, pins: ItemPinCheck): Operation {
   const prompt = own(ref, "type") === "ref/prompt";
-  const target = prompt ? findPrompt(snapshot, String(own(ref, "name"))) : findTemplate(snapshot, String(own(ref, "uri")));
+  const target = prompt ? findPrompt(snapshot, String(own(ref, "name")), pins) : findTemplate(snapshot, String(own(ref, "uri")), pins);
   const upstream: JsonObject = prompt ? { type: "ref/prompt", name: target.name } : { type: "ref/resource", uri: target.name };
   return {
     target,

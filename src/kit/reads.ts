@@ -1,7 +1,9 @@
 import type { JsonObject } from "../base/json.ts";
+import { admit } from "../calls/admit.ts";
 import { perform } from "../calls/execute.ts";
-import { findResource, namedPrompts } from "../calls/targets.ts";
+import { findResource, namedPrompts, readSubject } from "../calls/targets.ts";
 import type { CallOptions, Kit, ReadResult } from "../kit-api.ts";
+import { decide } from "../policy/decide.ts";
 import type { AppListing } from "../tools/types.ts";
 import { completionOperation, promptOperation, resourceOperation } from "./operations.ts";
 import type { Parts } from "./parts.ts";
@@ -10,50 +12,65 @@ import { resourceSignal } from "./runtime-signals.ts";
 
 /** Resources, prompts and instructions of all apps: what a kit offers beside tools. */
 export interface Reads {
-  listResources(): ReturnType<Kit["listResources"]>;
-  listTemplates(): ReturnType<Kit["listTemplates"]>;
-  listPrompts(): ReturnType<Kit["listPrompts"]>;
+  listResources(client?: string): ReturnType<Kit["listResources"]>;
+  listTemplates(client?: string): ReturnType<Kit["listTemplates"]>;
+  listPrompts(client?: string): ReturnType<Kit["listPrompts"]>;
   instructions(): { readonly app: string; readonly text: string }[];
   readResource(uri: string, options: CallOptions & { readonly app?: string }): Promise<ReadResult>;
   getPrompt(name: string, args: Readonly<Record<string, string>>, options: CallOptions): Promise<ReadResult>;
   complete(ref: JsonObject, argument: { readonly name: string; readonly value: string }, context: JsonObject, options: CallOptions): Promise<ReadResult>;
-  subscribe(uri: string): Promise<void>;
+  subscribe(uri: string, options: CallOptions): Promise<void>;
   unsubscribe(uri: string): Promise<void>;
 }
 
-/** Makes the reading side of a kit. Only accepted prompts, templates and instructions are shown; reads run the one way of every call. */
+/** Makes the reading side of a kit. Only what was accepted and is not denied is shown; reads run the one way of every call. */
 export function createReads({ calls, pins, runtime, ingest, resources }: Parts): Reads {
   const listed = <T>(pick: (listing: AppListing) => readonly T[]): { app: string; item: T }[] =>
     [...runtime.snapshot.apps.values()].flatMap((view) => (view.listing === null ? [] : pick(view.listing).map((item) => ({ app: view.package, item }))));
   const connectionOf = (app: string) => runtime.runner(app)?.connection ?? null;
+  const mayRead = (kind: "resource" | "prompt", app: string, name: string, client = ""): boolean => {
+    const plan = runtime.snapshot.plan.apps.get(app);
+    return plan !== undefined && decide(runtime.snapshot.plan.policy, readSubject(kind, plan, name), { client, args: null }, false).action !== "deny";
+  };
+  /** The resource that a client may hear of; that it changes is told to whoever may read it, or may ask to. */
+  const heard = (uri: string, options: CallOptions) => {
+    const { snapshot } = runtime;
+    const { target, args } = resourceOperation(snapshot, uri, undefined, pins.check);
+    const caller = operationOptions(options);
+    admit(snapshot, target, args, caller, calls.sessions.marks(caller.client, caller.session));
+    return target;
+  };
   return {
-    listResources: () => listed((l) => l.resources).map(({ app, item }) => ({ app, resource: item })),
-    listTemplates: () =>
+    listResources: (client) =>
+      listed((l) => l.resources)
+        .filter(({ app, item }) => pins.check(app, "resources", "").accepted && mayRead("resource", app, item.uri, client))
+        .map(({ app, item }) => ({ app, resource: item })),
+    listTemplates: (client) =>
       listed((l) => l.templates)
-        .filter(({ app, item }) => pins.check(app, "resource_template", item.uriTemplate).accepted)
+        .filter(({ app, item }) => pins.check(app, "resource_template", item.uriTemplate).accepted && mayRead("resource", app, item.uriTemplate, client))
         .map(({ app, item }) => ({ app, template: item })),
-    listPrompts: () => namedPrompts(runtime.snapshot).filter((p) => pins.check(p.app, "prompt", p.name).accepted),
+    listPrompts: (client) => namedPrompts(runtime.snapshot).filter((p) => pins.check(p.app, "prompt", p.name).accepted && mayRead("prompt", p.app, p.name, client)),
     instructions: () =>
       listed((l) => [l.instructions ?? ""])
         .filter(({ app, item }) => item !== "" && pins.check(app, "instructions", "").accepted)
         .map(({ app, item }) => ({ app, text: item })),
     async readResource(uri, options) {
-      const done = await perform(calls, (snapshot) => resourceOperation(snapshot, uri, options.app), operationOptions(options));
+      const done = await perform(calls, (snapshot) => resourceOperation(snapshot, uri, options.app, pins.check), operationOptions(options));
       if (done.target && done.answer && runtime.snapshot.plan.inbox.resources === "all") void ingest.emit(resourceSignal(done.target.plan, "resources/read", uri, done.answer.result as JsonObject));
       return readResult(done);
     },
     async getPrompt(name, args, options) {
-      return readResult(await perform(calls, (snapshot) => promptOperation(snapshot, name, args, pins), operationOptions(options)));
+      return readResult(await perform(calls, (snapshot) => promptOperation(snapshot, name, args, pins.check), operationOptions(options)));
     },
     async complete(ref, argument, context, options) {
-      return readResult(await perform(calls, (snapshot) => completionOperation(snapshot, ref, argument, context), operationOptions(options)));
+      return readResult(await perform(calls, (snapshot) => completionOperation(snapshot, ref, argument, context, pins.check), operationOptions(options)));
     },
-    async subscribe(uri) {
-      const target = findResource(runtime.snapshot, uri);
+    async subscribe(uri, options) {
+      const target = heard(uri, options);
       await resources.subscribe(target.plan, uri, connectionOf(target.app));
     },
     async unsubscribe(uri) {
-      const target = findResource(runtime.snapshot, uri);
+      const target = findResource(runtime.snapshot, uri, undefined, pins.check);
       await resources.unsubscribe(target.plan, uri, connectionOf(target.app));
     },
   };

@@ -23,6 +23,7 @@ export interface StatusParts {
   readonly config: ConfigState;
   readonly pendingApprovals: number;
   readonly policyWarnings: readonly DiagnosticJson[];
+  readonly findings: (app: string) => AppStatus["findings"];
 }
 
 /** A print-out of the running graph (contracts 10, `status --json`). */
@@ -41,7 +42,7 @@ export function statusOf(snapshot: Snapshot, parts: StatusParts): KitStatus {
     pid: process.pid,
     started_at: parts.startedAt.toISOString(),
     topology: snapshot.plan.topologyFile,
-    apps: [...snapshot.apps.values()].sort((a, b) => (a.package < b.package ? -1 : 1)).map((view) => appStatus(view, snapshot)),
+    apps: [...snapshot.apps.values()].sort((a, b) => (a.package < b.package ? -1 : 1)).map((view) => appStatus(view, snapshot, parts.findings(view.package))),
     gateway: { url: parts.gatewayUrl },
     inbox: { dir: parts.inbox.dir, written: parts.inbox.written, pending: parts.inbox.pending, degraded: parts.inbox.degraded, queued: parts.inbox.queued, dropped: parts.inbox.dropped, duplicates: parts.inbox.duplicates },
     exports: parts.exports,
@@ -53,7 +54,7 @@ export function statusOf(snapshot: Snapshot, parts: StatusParts): KitStatus {
 }
 
 /** One app of the status. An app that runs on with its last good version although its file is broken now says so. */
-export function appStatus(view: AppView, snapshot: Snapshot): AppStatus {
+export function appStatus(view: AppView, snapshot: Snapshot, findings: AppStatus["findings"]): AppStatus {
   const held = view.plan === null ? undefined : snapshot.plan.parked.get(view.package);
   const reason = held ? `${held.reason}; the last good version runs on${view.reason === null ? "" : ` (${view.reason})`}` : view.reason;
   return {
@@ -72,5 +73,6 @@ export function appStatus(view: AppView, snapshot: Snapshot): AppStatus {
     calls: view.calls,
     dropped: view.listing?.dropped ?? [],
     warnings: view.listing?.warnings ?? [],
+    findings,
   };
 }

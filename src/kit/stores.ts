@@ -4,7 +4,7 @@ import { openApprovals, type Approval, type ApprovalRecord, type Approvals } fro
 import { openAudit, type Audit } from "../calls/audit.ts";
 import { openLimits, type CountedCall, type Limits } from "../calls/limits.ts";
 import { openPinStore, type PinDocument, type PinStore } from "../calls/pin-store.ts";
-import { openSessions, type MarkRecord, type Sessions } from "../calls/sessions.ts";
+import { openSessions, type Mark, type MarkRecord, type Sessions } from "../calls/sessions.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Masker } from "../base/masking.ts";
 import { uuidV7Source } from "../base/uuid.ts";
@@ -24,8 +24,14 @@ export interface Stores {
   close(): Promise<void>;
 }
 
+/** Who hears of what the stores remember. */
+export interface StoreListeners {
+  readonly onApproval: (approval: Approval) => void;
+  readonly onMark: (mark: Mark) => void;
+}
+
 /** Opens the stores of a plan. Rejects when one cannot be read: then the host must not run without it. */
-export async function openStores(plan: Plan, clock: Clock, masker: Masker, onApproval: (approval: Approval) => void): Promise<Stores> {
+export async function openStores(plan: Plan, clock: Clock, masker: Masker, hears: StoreListeners): Promise<Stores> {
   const state = (name: string): string => path.join(plan.dataDir, "state", name);
   const newId = uuidV7Source(() => clock.now(), randomBytes);
   const approvals = openJournal<ApprovalRecord>(state("approvals.jsonl"));
@@ -33,8 +39,8 @@ export async function openStores(plan: Plan, clock: Clock, masker: Masker, onApp
   const counts = openJournal<CountedCall>(state("limits.jsonl"));
   const audit = await openAudit({ file: openAuditFile(plan.audit.file, { maxBytes: plan.audit.maxBytes }), clock, masker, arguments: plan.audit.arguments });
   return {
-    approvals: await openApprovals({ journal: approvals, clock, newId, onChange: onApproval }),
-    sessions: await openSessions(marks, clock),
+    approvals: await openApprovals({ journal: approvals, clock, newId, onChange: hears.onApproval }),
+    sessions: await openSessions(marks, clock, hears.onMark),
     limits: await openLimits(clock, counts),
     audit,
     pins: await openPinStore(openDocument<PinDocument>(state("pins.json"))),

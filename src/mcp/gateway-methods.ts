@@ -131,6 +131,8 @@ async function callTool({ kit, settings }: MethodDeps, session: GatewaySession, 
   if (!named || !session.principal.sees(named.tool.app, named.tool.tool)) throw unknownTool(kit, settings(), session, name);
   flight.app = named.tool.app;
   const call = await kit.callTool(named.tool.full, params["arguments"] ?? {}, optionsOf(session, params, flight));
+  // What is hidden from a client does not exist for it: the audit log has the reason, the answer has not.
+  if (call.error?.error_code === "POLICY_DENIED" && !visibleTools(kit, settings(), session).some((t) => t.name === name)) throw unknownTool(kit, settings(), session, name);
   return toolResult(call, { invalidArguments, hasOutputSchema: named.definition["outputSchema"] !== undefined });
 }
 

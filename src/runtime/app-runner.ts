@@ -126,6 +126,12 @@ export class AppRunner {
     this.#nudge();
   }
 
+  /** Takes over a plan that means the same as the one before; only what people are shown of it, such as its file, may differ. */
+  adopt(plan: AppPlan): void {
+    this.#plan = plan;
+    if (this.#current && sameConnection(this.#current.plan, plan)) this.#current.plan = plan;
+  }
+
   /** A person's restart: always tried, whatever the state. Resolves when the attempt is over, however it went. */
   async restart(): Promise<void> {
     const before = this.#finished;
@@ -362,7 +368,7 @@ export class AppRunner {
 
   async #listAgain(generation: Generation): Promise<void> {
     try {
-      const after = await generation.shared.list({ timeoutMs: generation.plan.startTimeoutMs, maxTotalMs: generation.plan.startTimeoutMs });
+      const after = this.deps.cleanListing(await generation.shared.list({ timeoutMs: generation.plan.startTimeoutMs, maxTotalMs: generation.plan.startTimeoutMs }));
       const before = generation.listing;
       generation.listing = after;
       this.#lastListing = after;

@@ -31,6 +31,8 @@ export interface AppRunnerDeps {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
+  /** Takes the host's own secrets out of what a server shows, before anybody sees it. */
+  readonly cleanListing: (listing: AppListing) => AppListing;
   readonly events: AppRunnerEvents;
 }
 
@@ -41,7 +43,7 @@ export async function bringUp(plan: AppPlan, deps: AppRunnerDeps, signal: AbortS
     const box: { generation: Generation | null } = { generation: null };
     const connection = await openConnection(plan, "shared", deps, () => box.generation, signal, undefined);
     try {
-      const listing = await connection.list({ maxTotalMs: plan.startTimeoutMs, timeoutMs: plan.startTimeoutMs, signal });
+      const listing = deps.cleanListing(await connection.list({ maxTotalMs: plan.startTimeoutMs, timeoutMs: plan.startTimeoutMs, signal }));
       box.generation = new Generation(plan, connection, listing, deps.clock.monotonic());
       return box.generation;
     } catch (error) {

@@ -13,6 +13,8 @@ export interface IngestDeps {
   readonly inboxFor: (event: MappedEvent) => Inbox | null;
   readonly clock: Clock;
   readonly random: () => number;
+  /** Called before an event can be read by anyone; the event is handed on when it is over. Null when there is nothing to do. Never rejects. */
+  readonly beforePut: (signal: Signal, event: MappedEvent) => Promise<void> | null;
   readonly onEnvelope: (envelope: AmpEnvelope) => void;
   readonly log: Logger;
 }
@@ -29,9 +31,19 @@ export interface Ingest {
 export function createIngest(deps: IngestDeps): Ingest {
   const counters: SignalCounters = new Map();
   const open = new Set<Promise<void>>();
+  /** Resolves when every event before has got past `beforePut`; null when none is held up. */
+  let gate: Promise<unknown> | null = null;
   const put = async (signal: Signal, event: MappedEvent): Promise<void> => {
     const inbox = deps.inboxFor(event);
     if (!inbox) return;
+    const first = deps.beforePut(signal, event);
+    if (first !== null || gate !== null) {
+      // Whoever comes behind one that is held up waits too, so that the order stays.
+      const turn = Promise.all([gate, first]);
+      gate = turn;
+      await turn;
+      if (gate === turn) gate = null;
+    }
     const envelope = deps.seal(event, { app: signal.app, instance: signal.instance });
     const written = inbox.put(envelope, event.priority);
     deps.onEnvelope(envelope);

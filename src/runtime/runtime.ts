@@ -37,6 +37,7 @@ export interface RuntimeDeps {
   readonly random: () => number;
   readonly log: Logger;
   readonly pins: PinCheck;
+  readonly cleanListing: (listing: AppListing) => AppListing;
   readonly events: RuntimeEvents;
 }
 
@@ -80,13 +81,15 @@ export class Runtime {
     this.#gate.setLimit(plan.limits.concurrentStarts);
     for (const name of changes.stop) this.#remove(name);
     for (const name of [...changes.restart, ...changes.reconnect, ...changes.relist, ...changes.live]) this.#runners.get(name)?.update(plan.apps.get(name)!);
+    for (const name of changes.unchanged) this.#runners.get(name)?.adopt(plan.apps.get(name)!);
     for (const name of changes.start) this.#add(plan.apps.get(name)!);
     this.#publish(plan, revision, true);
   }
 
   /** Takes over a plan that means the same as the running one: only its places in the files differ, which explanations show. */
   adopt(plan: Plan): void {
-    this.#snapshot = { ...this.#snapshot, plan };
+    for (const [name, app] of plan.apps) this.#runners.get(name)?.adopt(app);
+    this.#snapshot = { ...this.#snapshot, plan, apps: this.#views(plan) };
   }
 
   /** Builds the snapshot anew after pins, policy or an app changed. */
@@ -102,12 +105,12 @@ export class Runtime {
     return leaseConnection(runner, request, runner.deps);
   }
 
-  /** A calling session has gone. */
   /** Apps that a full tool name may belong to, by its beginning; several where one package is the beginning of another. */
   ownersOf(name: string): AppRunner[] {
     return [...this.#runners.values()].filter((runner) => name.startsWith(`${runner.package}.`));
   }
 
+  /** A calling session has gone. */
   endSession(scope: string): void {
     for (const runner of this.#runners.values()) runner.endSession(scope);
   }
@@ -190,13 +193,13 @@ export class Runtime {
   }
 }
 
-function viewOf(runner: AppRunner): AppView {
 /** What the catalogue says of the tools of an app that is not up. */
 function downOf(view: AppView): CatalogApp["down"] {
   if (view.state === "ready") return null;
   return { moment: view.listing !== null, reason: view.listing === null ? whyDown(view.package, view.state, null) : "the app is down for a moment" };
 }
 
+function viewOf(runner: AppRunner): AppView {
   return {
     package: runner.package,
     plan: runner.plan,
@@ -209,7 +212,7 @@ function downOf(view: AppView): CatalogApp["down"] {
     nextAttempt: runner.nextAttempt,
     calls: runner.calls,
     listing: runner.listing,
-    source: runner.plan.source,
     lastListing: runner.lastListing,
+    source: runner.plan.source,
   };
 }

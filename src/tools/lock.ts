@@ -1,6 +1,6 @@
 import { isObject, own, setOwn } from "../base/json.ts";
 import type { AppPins, ToolsLock } from "../../generated/tools-lock.d.ts";
-import { pinEntries, pinIn, SECTIONS, selector, type PinKind } from "./pins.ts";
+import { isSingle, pinEntries, pinIn, SECTIONS, selector, SINGLE_KINDS, type PinKind, type SingleKind } from "./pins.ts";
 
 /** A lock in which nothing is accepted. */
 export const EMPTY_LOCK: ToolsLock = Object.freeze({ lock: 1, apps: {} });
@@ -40,8 +40,9 @@ export function readLock(text: string): { readonly ok: true; readonly lock: Tool
   for (const [app, pins] of Object.entries(apps)) {
     if (!isObject(pins)) return { ok: false, reason: `the entry of ${app} is not an object` };
     for (const [section, entries] of Object.entries(pins)) {
-      const list: [string, unknown][] = section === "instructions" ? [["", entries]] : isObject(entries) ? Object.entries(entries) : [["", null]];
-      if (section !== "instructions" && !Object.values(SECTIONS).includes(section as (typeof SECTIONS)[keyof typeof SECTIONS])) return { ok: false, reason: `${app} has an unknown key ${section}` };
+      const single = SINGLE_KINDS.includes(section as SingleKind);
+      const list: [string, unknown][] = single ? [["", entries]] : isObject(entries) ? Object.entries(entries) : [["", null]];
+      if (!single && !Object.values(SECTIONS).includes(section as (typeof SECTIONS)[keyof typeof SECTIONS])) return { ok: false, reason: `${app} has an unknown key ${section}` };
       for (const [name, pin] of list) {
         if (typeof pin !== "string" || !PIN.test(pin)) return { ok: false, reason: `${app}, ${section}${name === "" ? "" : ` ${name}`}: a pin is sha256: and 64 hexadecimal digits` };
       }
@@ -62,7 +63,7 @@ export function writeLock(lock: ToolsLock): string {
 
 function sortedPins(pins: AppPins): AppPins {
   const out: AppPins = {};
-  if (pins.instructions !== undefined) out.instructions = pins.instructions;
+  for (const kind of SINGLE_KINDS) if (pins[kind] !== undefined) out[kind] = pins[kind];
   for (const section of ["prompts", "resource_templates", "tools"] as const) {
     const names = Object.keys(pins[section] ?? {}).sort();
     if (names.length === 0) continue;
@@ -94,9 +95,9 @@ export function acceptInto(lock: ToolsLock, changes: readonly LockChange[]): Too
 
 /** Sets or (with null) removes the pin of one item, in place. */
 export function setPin(pins: AppPins, kind: PinKind, name: string, pin: string | null): void {
-  if (kind === "instructions") {
-    if (pin === null) delete pins.instructions;
-    else pins.instructions = pin;
+  if (isSingle(kind)) {
+    if (pin === null) delete pins[kind];
+    else pins[kind] = pin;
     return;
   }
   const section = (pins[SECTIONS[kind]] ??= {});

@@ -3,13 +3,14 @@ import { escapeInvisible } from "../base/text.ts";
 import type { AppPins } from "../../generated/tools-lock.d.ts";
 import { describeChange, describeNew } from "./describe-change.ts";
 import { ownToolName } from "./own-name.ts";
+import { lintMessages } from "./text-lint.ts";
 import type { AppListing, Trust } from "./types.ts";
 
 /** Setting `pins` of topology.yaml. */
 export type PinMode = "first_use" | "enforce" | "warn" | "off";
-export type PinKind = "tool" | "prompt" | "resource_template" | "instructions";
+export type PinKind = "tool" | "prompt" | "resource_template" | "resources" | "instructions";
 
-/** One thing of a server that is pinned. `name` is the server's own (the package is taken off tools); empty for instructions. */
+/** One thing of a server that is pinned. `name` is the server's own (the package is taken off tools); empty for what an app has once. */
 export interface PinItem {
   readonly kind: PinKind;
   readonly name: string;
@@ -50,25 +51,50 @@ export function pinOf(definition: Json): string {
   return digest(definition, "pin");
 }
 
-/** Everything of a listing that is pinned: tools, prompts, resource templates and the instructions, in that order. */
+/**
+ * Everything of a listing that is pinned: tools, prompts, resource templates, the resources as a whole, and the instructions, in that
+ * order. Single resources come and go, so their pin is the leave to show them, with what the lint finds in their texts: as
+ * long as it finds nothing new, the pin stays.
+ */
 export function pinItems(listing: AppListing): PinItem[] {
   const item = (kind: PinKind, name: string, definition: Json): PinItem => ({ kind, name, definition, pin: pinOf(definition) });
   return [
     ...listing.tools.map((t) => item("tool", ownToolName(listing.app, t.name), t)),
     ...listing.prompts.map((p) => item("prompt", p.name, p)),
     ...listing.templates.map((t) => item("resource_template", t.uriTemplate, t)),
+    ...(listing.resources.length === 0 ? [] : [item("resources", "", { resources: "listed and read", findings: resourceFindings(listing) })]),
     ...(listing.instructions === null || listing.instructions === "" ? [] : [item("instructions", "", listing.instructions)]),
   ];
 }
 
 /** The pin that a set of pins has for an item, or undefined. */
 export function pinIn(pins: AppPins | undefined, kind: PinKind, name: string): string | undefined {
-  const found = kind === "instructions" ? pins?.instructions : own(pins?.[SECTIONS[kind]], name);
+  const found = isSingle(kind) ? pins?.[kind] : own(pins?.[SECTIONS[kind]], name);
   return typeof found === "string" ? found : undefined;
 }
 
-/** The key of an app's pins in the lock under which a kind stands. */
-export const SECTIONS = { tool: "tools", prompt: "prompts", resource_template: "resource_templates" } as const satisfies Record<Exclude<PinKind, "instructions">, keyof AppPins>;
+/** Kinds that an app has once; they stand in the lock under their own name. */
+export const SINGLE_KINDS = ["instructions", "resources"] as const satisfies readonly PinKind[];
+export type SingleKind = (typeof SINGLE_KINDS)[number];
+
+export function isSingle(kind: PinKind): kind is SingleKind {
+  return (SINGLE_KINDS as readonly PinKind[]).includes(kind);
+}
+
+/** The key of an app's pins in the lock under which the others stand, by name. */
+export const SECTIONS = { tool: "tools", prompt: "prompts", resource_template: "resource_templates" } as const satisfies Record<Exclude<PinKind, SingleKind>, keyof AppPins>;
+
+const found = new WeakMap<AppListing, readonly string[]>();
+
+/** What the lint finds in the texts of single resources, by their address. Read without the rest of the topology, so that other apps never move the pin. */
+function resourceFindings(listing: AppListing): string[] {
+  let findings = found.get(listing);
+  if (!findings) {
+    findings = listing.resources.flatMap((resource) => lintMessages({ kind: "resources", name: resource.uri, definition: resource }).map((finding) => `${finding} (in ${escapeInvisible(resource.uri)})`)).sort();
+    found.set(listing, findings);
+  }
+  return [...findings];
+}
 
 /**
  * Judges items by pins (contracts 5). What a person accepted counts first. Under `first_use`, an app of medium or high trust that is
@@ -83,7 +109,7 @@ export function judgePins(context: PinContext, items: readonly PinItem[]): PinVe
     const automatic = byItself ? pinIn(context.automatic, item.kind, item.name) : undefined;
     const acceptedPin = locked ?? automatic ?? null;
     if (context.mode === "off" || acceptedPin === item.pin) return { ...item, state: "accepted", usable: true, acceptedPin, reason: null, findings: [] };
-    const findings = context.findings(item);
+    const findings = findingsOf(item, context.findings);
     const mayTake = byItself && context.locked === undefined && acceptedPin === null;
     if (mayTake && findings.length === 0) return { ...item, state: "first_use", usable: true, acceptedPin: null, reason: null, findings };
     const state = acceptedPin === null ? "new" : "changed";
@@ -91,16 +117,22 @@ export function judgePins(context: PinContext, items: readonly PinItem[]): PinVe
   });
 }
 
+/** What the lint says of an item; for the resources as a whole that is part of what is pinned. */
+export function findingsOf(item: PinItem, lint: PinContext["findings"]): readonly string[] {
+  return item.kind === "resources" ? (own(item.definition, "findings") as string[]) : lint(item);
+}
+
 function reasonFor(context: PinContext, item: PinItem, state: "new" | "changed", findings: readonly string[]): string {
   const what = state === "changed" ? "changed since it was accepted" : "new and not accepted by a person yet";
-  const lint = findings.length > 0 ? `; the text lint says: ${findings.join("; ")}` : "";
+  // Only what kinds of findings there are: this reason reaches callers, and a finding quotes the server.
+  const lint = findings.length > 0 ? `; the text lint found ${[...new Set(findings.map((f) => f.split(" ", 1)[0]!))].join(", ")}` : "";
   return `${what}${lint}; look at it with \`aurora-mcp lock\`, then \`aurora-mcp lock --accept ${selector(context.app, item)}\``;
 }
 
 /** How an item is named to `lock --accept`: `APP/TOOL`; other kinds with their kind in front. */
 export function selector(app: string, item: Pick<PinItem, "kind" | "name">): string {
   if (item.kind === "tool") return `${app}/${item.name}`;
-  return item.kind === "instructions" ? `${app}/instructions:` : `${app}/${item.kind}:${escapeInvisible(item.name)}`;
+  return `${app}/${item.kind}:${escapeInvisible(item.name)}`;
 }
 
 /** One difference between what a server shows and what a person accepted. */
@@ -123,11 +155,11 @@ export function lockDifferences(app: string, items: readonly PinItem[], locked: 
   const out: PinDifference[] = items.map((item) => {
     const accepted = pinIn(locked, item.kind, item.name) ?? null;
     const base = { app, kind: item.kind, name: item.name, pin: item.pin, accepted };
-    if (accepted === item.pin) return { ...base, state: "accepted", diff: [], findings: findings(item) };
-    if (accepted === null) return { ...base, state: "new", diff: describeNew(item.definition), findings: findings(item) };
+    if (accepted === item.pin) return { ...base, state: "accepted", diff: [], findings: findingsOf(item, findings) };
+    if (accepted === null) return { ...base, state: "new", diff: describeNew(item.definition), findings: findingsOf(item, findings) };
     const before = known(accepted);
     const diff = before === undefined ? ["the accepted definition is not kept on this machine; it is now:", ...describeNew(item.definition)] : describeChange(before, item.definition);
-    return { ...base, state: "changed", diff, findings: findings(item) };
+    return { ...base, state: "changed", diff, findings: findingsOf(item, findings) };
   });
   const shown = new Set(items.map((i) => `${i.kind} ${i.name}`));
   for (const entry of pinEntries(locked)) {
@@ -139,5 +171,6 @@ export function lockDifferences(app: string, items: readonly PinItem[], locked: 
 /** All pins of an app as a list. */
 export function pinEntries(pins: AppPins | undefined): { readonly kind: PinKind; readonly name: string; readonly pin: string }[] {
   const sections = (Object.keys(SECTIONS) as (keyof typeof SECTIONS)[]).flatMap((kind) => Object.entries(pins?.[SECTIONS[kind]] ?? {}).map(([name, pin]) => ({ kind, name, pin })));
-  return pins?.instructions === undefined ? sections : [...sections, { kind: "instructions", name: "", pin: pins.instructions }];
+  const single = SINGLE_KINDS.flatMap((kind) => (pins?.[kind] === undefined ? [] : [{ kind, name: "", pin: pins[kind] }]));
+  return [...sections, ...single];
 }

@@ -156,13 +156,19 @@ describe("tools/call", () => {
     for (const [name, code] of [
       ["demo_late", "APP_UNAVAILABLE"],
       ["demo_down", "TIMEOUT"],
-      ["demo_shell", "POLICY_DENIED"],
       ["demo_poisoned", "TOOL_QUARANTINED"],
     ] as const) {
       const { result } = await session.rpc("tools/call", { name, arguments: {} });
       expect(result).toMatchObject({ isError: true, structuredContent: { ok: false, error_code: code, source: "kit" } });
       expect(JSON.parse((result!["content"] as { text: string }[])[0]!.text)).toEqual(bodyOf(result));
     }
+  });
+
+  it("answers a call of a hidden denied tool as one of an unknown tool, and so tells nobody that it exists", async () => {
+    const hidden = await session.rpc("tools/call", { name: "demo_shell", arguments: {} });
+    const unknown = await session.rpc("tools/call", { name: "demo_shelf", arguments: {} });
+    expect(JSON.stringify(hidden.error).replaceAll("demo_shell", "demo_shelf")).toBe(JSON.stringify(unknown.error));
+    expect(hidden.error).toMatchObject({ code: -32602, data: { error_code: "TOOL_NOT_FOUND" } });
   });
 
   it("keeps the error shape out of structuredContent where the tool has an outputSchema", async () => {

@@ -85,6 +85,7 @@ export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
     calls: 0,
     dropped: [],
     warnings: [],
+    findings: [],
   });
   const reloadResult = (result: ReloadResult["result"]): ReloadResult => ({ result, revision, changes: NO_CHANGE, errors: [], warnings: [], text: "" });
 
@@ -413,8 +414,8 @@ function buildCatalog(apps: readonly FakeApp[]): Catalog {
           trust: "high",
           risk: t.risk ?? "low",
           riskSource: "default for trust high",
-          state: t.state ?? "exposed",
           listed: true,
+          state: t.state ?? "exposed",
           reason: null,
         };
       }),

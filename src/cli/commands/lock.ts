@@ -1,5 +1,6 @@
 import type { LockEntry } from "../../kit-api.ts";
 import { escapeInvisible } from "../../base/text.ts";
+import { selector } from "../../tools/pins.ts";
 import { askYesNo } from "../ask.ts";
 import { CliError, EXIT } from "../cli-error.ts";
 import { collect, defineCommand } from "../command.ts";
@@ -44,7 +45,7 @@ export const lockCommand = defineCommand<LockFlags>({
       }
       const nothing = selection?.filter((word) => !all.some((entry) => selects(word, entry))) ?? [];
       if (nothing.length > 0)
-        throw new CliError(`nothing to accept is called ${nothing.map((w) => `"${w}"`).join(", ")}; write an app's package, or PACKAGE/TOOL`, EXIT.problems);
+        throw new CliError(`nothing to accept is called ${nothing.map((w) => `"${w}"`).join(", ")}; write an app's package, PACKAGE/TOOL, or PACKAGE/prompt:NAME, PACKAGE/resource_template:URI, PACKAGE/resources:, PACKAGE/instructions:`, EXIT.problems);
       if (open.length === 0) return options.json ? context.json([]) : context.out("nothing to accept");
       if (!options.json) context.out(printEntries(open, context.style));
       if (!options.yes && !(context.interactive && (await askYesNo(context, `Accept these ${open.length} entries?`)))) {
@@ -60,7 +61,7 @@ export const lockCommand = defineCommand<LockFlags>({
 });
 
 function selects(word: string, entry: LockEntry): boolean {
-  return word === entry.app || word === `${entry.app}/${entry.name}`;
+  return word === entry.app || word === selector(entry.app, entry);
 }
 
 function printEntries(entries: readonly LockEntry[], style: Style): string {

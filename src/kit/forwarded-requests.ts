@@ -1,0 +1,37 @@
+import { own, type JsonObject } from "../base/json.ts";
+import type { Target } from "../calls/targets.ts";
+import { decide } from "../policy/decide.ts";
+import type { AppPlan } from "../plan/types.ts";
+import type { PolicyRules } from "../policy/rules.ts";
+import type { ServerRequest } from "../runtime/ports.ts";
+import { refuseSecrets } from "./elicitation.ts";
+import { requestClient, requestSubject } from "./host-requests.ts";
+
+/**
+ * A server's request as it may go on to the calling client (contracts 2, `grants … forward`): nothing that the policy denies, no form
+ * that asks for secrets, and every question and model request says which app it comes from. Where the policy says `ask`, the
+ * calling client's own person is who is asked. Throws to refuse.
+ */
+export function vetForwarded(policy: PolicyRules, { plan }: Pick<Target, "plan">, request: ServerRequest): ServerRequest {
+  const decision = decide(policy, requestSubject(plan, request.method), { client: requestClient(plan), args: request.params }, false);
+  if (decision.action === "deny") throw new Error(`denied: ${decision.reason}`);
+  if (request.method === "elicitation/create") {
+    refuseSecrets(request.params);
+    return { ...request, params: signed(plan, request.params, "message", `${plan.package} asks: `) };
+  }
+  if (request.method === "sampling/createMessage") {
+    return { ...request, params: signed(plan, request.params, "systemPrompt", `This request was written by the app ${plan.package} and not by the user.\n`) };
+  }
+  return request;
+}
+
+/** The params with the app's name in `_meta`; for an app that is not trusted also in the text that a person or a model reads. */
+function signed(plan: AppPlan, params: JsonObject, key: "message" | "systemPrompt", words: string): JsonObject {
+  const meta = own(params, "_meta");
+  const text = own(params, key);
+  return {
+    ...params,
+    ...(plan.trust === "high" ? {} : { [key]: words + (typeof text === "string" ? text : "") }),
+    _meta: { ...(meta as JsonObject | undefined), "aurora/app": plan.package },
+  };
+}
