@@ -1,9 +1,8 @@
 import { warningAt, type DiagnosticCode } from "../base/diagnostic-codes.ts";
 import type { Diagnostic } from "../base/diagnostics.ts";
-import { compileGlob } from "../base/glob.ts";
+import type { Glob } from "../base/glob.ts";
 import { nearest } from "../base/text.ts";
 import type { CompiledRule } from "./compile-rule.ts";
-import { matchesAny } from "./rule-index.ts";
 import type { PolicyRules } from "./rules.ts";
 import type { Action, Subject } from "./types.ts";
 
@@ -33,11 +32,11 @@ export function checkPolicy(rules: PolicyRules, known: readonly KnownSubject[], 
     }
     for (const finding of riskFindings(matching, k)) findings.set(`${finding.code} ${finding.message}`, finding);
   }
-  const allApps = [...new Set([...apps, ...known.map((k) => k.app)])];
+  const index = indexKnown(known, apps);
   const out = [...findings.values()];
   for (const rule of rules.rules) {
     const matched = subjects.get(rule) ?? [];
-    out.push(...matchesNothing(rule, known, allApps, silent));
+    out.push(...matchesNothing(rule, index, silent));
     if (matched.length > 0) {
       const over = shadowedBy(rules, rule, matched);
       if (over) out.push(warning(rule, "shadowed-rule", [], `rule "${rule.ref.id}" never decides: whatever it ${rule.action === "allow" ? "allows" : "asks for"}, ${over.label} ${over.action === "deny" ? "denies" : "asks for"}`, "take one of the two out, or narrow the stricter one"));
@@ -46,33 +45,73 @@ export function checkPolicy(rules: PolicyRules, known: readonly KnownSubject[], 
   return out;
 }
 
+/** What is known, by app and by name; so a rule looks at its own apps only. */
+interface KnownIndex {
+  readonly apps: readonly string[];
+  /** The apps that a pattern fits. */
+  fitting(glob: Glob): readonly string[];
+  /** The names of one kind that an app has; of all apps with null. */
+  names(kind: Subject["kind"], app: string | null): readonly string[];
+  /** The apps that have a name. */
+  having(kind: Subject["kind"], name: string): readonly string[];
+}
+
+function indexKnown(known: readonly KnownSubject[], configured: readonly string[]): KnownIndex {
+  const apps = new Set([...configured, ...known.map((k) => k.app)]);
+  const byApp = new Map<string, string[]>();
+  const byName = { tool: new Map<string, string[]>(), resource: new Map<string, string[]>(), prompt: new Map<string, string[]>() };
+  const add = (map: Map<string, string[]>, key: string, value: string): void => {
+    const list = map.get(key);
+    if (list) list.push(value);
+    else map.set(key, [value]);
+  };
+  for (const { kind, app, name } of known) {
+    add(byApp, `${kind} ${app}`, name);
+    add(byName[kind], name, app);
+  }
+  const fitting = new Map<string, readonly string[]>();
+  const all = { tool: [...byName.tool.keys()], resource: [...byName.resource.keys()], prompt: [...byName.prompt.keys()] };
+  return {
+    apps: [...apps],
+    fitting(glob) {
+      let found = fitting.get(glob.source);
+      if (!found) fitting.set(glob.source, (found = glob.literal ? [glob.source].filter((app) => apps.has(app)) : [...apps].filter((app) => glob.matches(app))));
+      return found;
+    },
+    names: (kind, app) => (app === null ? all[kind] : (byApp.get(`${kind} ${app}`) ?? [])),
+    having: (kind, name) => byName[kind].get(name) ?? [],
+  };
+}
+
 /** One finding for each pattern of the rule that fits nothing: apps first, and tools or prompts of the apps that do fit. */
-function matchesNothing(rule: CompiledRule, known: readonly KnownSubject[], apps: readonly string[], silent: ReadonlySet<string>): Diagnostic[] {
+function matchesNothing(rule: CompiledRule, known: KnownIndex, silent: ReadonlySet<string>): Diagnostic[] {
+  const { apps } = known;
   const out = (rule.apps ?? []).flatMap((glob, i) => {
-    if (apps.some((app) => glob.matches(app))) return [];
+    if (known.fitting(glob).length > 0) return [];
     const near = nearest(glob.source, apps, 2);
     const help = near.length > 0 ? `did you mean ${list(near)}?` : apps.length > 0 ? `the apps here are ${list(apps.slice(0, 8))}${apps.length > 8 ? ", …" : ""}` : "no app is configured";
     return [warning(rule, "rule-matches-nothing", ["apps", i], `rule "${rule.ref.id}" names the app "${glob.source}", which matches none that is configured`, help)];
   });
-  const fitting = apps.filter((app) => matchesAny(rule.apps, app));
+  const fitting = rule.apps === null ? apps : [...new Set(rule.apps.flatMap((glob) => known.fitting(glob)))];
   if (fitting.length === 0 || fitting.some((app) => silent.has(app))) return out;
+  const scope = rule.apps === null ? [null] : fitting;
   for (const kind of ["tool", "prompt"] as const) {
-    const ofKind = known.filter((k) => k.kind === kind);
     for (const [i, glob] of (rule.names[kind] ?? []).entries()) {
-      if (ofKind.some((k) => glob.matches(k.name) && matchesAny(rule.apps, k.app))) continue;
+      if (scope.some((app) => known.names(kind, app).some((name) => glob.matches(name)))) continue;
       const message = `rule "${rule.ref.id}" names the ${kind} "${glob.source}", which matches none that is known${rule.apps === null ? "" : ` of ${list(fitting.slice(0, 3))}`}`;
-      out.push(warning(rule, "rule-matches-nothing", [`${kind}s`, i], message, nameHelp(rule, glob.source, kind, ofKind, apps)));
+      out.push(warning(rule, "rule-matches-nothing", [`${kind}s`, i], message, nameHelp(glob, kind, scope, known)));
     }
   }
   return out;
 }
 
-function nameHelp(rule: CompiledRule, pattern: string, kind: "tool" | "prompt", known: readonly KnownSubject[], apps: readonly string[]): string {
-  const names = [...new Set(known.filter((k) => matchesAny(rule.apps, k.app)).map((k) => k.name))];
-  const near = [...new Set([...nearest(pattern, names, 2), ...nearest(pattern.replaceAll("*", ""), names, 2)])];
+function nameHelp(pattern: Glob, kind: "tool" | "prompt", scope: readonly (string | null)[], known: KnownIndex): string {
+  const { source } = pattern;
+  const names = new Set(scope.flatMap((app) => known.names(kind, app)));
+  const near = [...new Set([...nearest(source, names, 2), ...nearest(source.replaceAll("*", ""), names, 2)])];
   if (near.length > 0) return `did you mean ${list(near.slice(0, 3))}?`;
-  if (apps.some((app) => pattern.startsWith(`${app}.`))) return `rules are over the server's own names: write the package under apps and the bare name under ${kind}s`;
-  const elsewhere = [...new Set(known.filter((k) => compileGlob(pattern).matches(k.name)).map((k) => k.app))];
+  if (known.apps.some((app) => source.startsWith(`${app}.`))) return `rules are over the server's own names: write the package under apps and the bare name under ${kind}s`;
+  const elsewhere = [...new Set(known.names(kind, null).filter((name) => pattern.matches(name)).flatMap((name) => known.having(kind, name)))];
   if (elsewhere.length > 0) return `${list(elsewhere.slice(0, 3))} ${elsewhere.length === 1 ? "has" : "have"} such a ${kind}, but the rule names other apps`;
   return `patterns are matched against the server's own ${kind} names, whole, with * and ? only`;
 }

@@ -13,6 +13,18 @@ const MAX_CACHED = 50_000;
  * tool looks at its own few rules only; what is remembered never changes an answer.
  */
 export function indexRules(rules: readonly CompiledRule[]): RuleLookup {
+  /** Positions of the rules that name whole packages, by package, and of those whose patterns have to be tried. */
+  const named = new Map<string, number[]>();
+  const open: number[] = [];
+  for (const [i, { apps }] of rules.entries()) {
+    if (apps === null || !apps.every((glob) => glob.literal)) open.push(i);
+    else for (const app of new Set(apps.map((glob) => glob.source))) named.set(app, [...(named.get(app) ?? []), i]);
+  }
+  const rulesOf = (app: string): CompiledRule[] => {
+    const fitting = [...(named.get(app) ?? []), ...open.filter((i) => matchesAny(rules[i]!.apps, app))];
+    return fitting.sort((a, b) => a - b).map((i) => rules[i]!);
+  };
+
   const byApp = new Map<string, { rules: readonly CompiledRule[]; names: Record<Subject["kind"], Map<string, readonly CompiledRule[]>> }>();
   let cached = 0;
   return (kind, app, name) => {
@@ -25,7 +37,7 @@ export function indexRules(rules: readonly CompiledRule[]): RuleLookup {
       entry = undefined;
     }
     if (!entry) {
-      entry = { rules: rules.filter((r) => matchesAny(r.apps, app)), names: { tool: new Map(), resource: new Map(), prompt: new Map() } };
+      entry = { rules: rulesOf(app), names: { tool: new Map(), resource: new Map(), prompt: new Map() } };
       byApp.set(app, entry);
       cached += 1;
     }

@@ -67,6 +67,21 @@ describe("checkPolicy", () => {
     expect(check(rulesOf({ id: "a", apps: ["sh"], tools: ["write_*"], action: "allow" }))[0]?.help?.[0]).toContain('"cache" has such a tool');
   });
 
+  it("takes time in proportion to the rules, not to rules times tools", () => {
+    const many = Array.from({ length: 20_000 }, (_, i) => ({ app: `app${Math.floor(i / 10)}`, name: `tool_${i}`, kind: "tool" as const }));
+    const rules = rulesOf(...Array.from({ length: 2000 }, (_, i): PolicyRuleConfig => ({ id: `r${i}`, apps: [`app${i}`], tools: i % 2 === 0 ? [`tool_${i}*`] : ["nothing_like_it"], action: "ask" })));
+    const start = performance.now();
+    const found = checkPolicy(rules, many);
+    expect(performance.now() - start).toBeLessThan(5000);
+    expect(found.filter((f) => f.code === "rule-matches-nothing").map((f) => f.path)).toContain("rules.1.tools.0");
+  });
+
+  it("rules that name a package and rules with patterns are found together, in the order of ids", () => {
+    const rules = rulesOf({ id: "c", apps: ["sh"], action: "ask" }, { id: "a", apps: ["*"], tools: ["exec"], action: "ask" }, { id: "d", action: "ask" }, { id: "b", apps: ["cache", "sh", "sh"], action: "ask" }, { id: "e", apps: ["cache"], action: "ask" });
+    expect(rules.candidates("tool", "sh", "exec").map((r) => r.ref.id)).toEqual(["a", "b", "c", "d"]);
+    expect(rules.candidates("tool", "cache", "read").map((r) => r.ref.id)).toEqual(["b", "d", "e"]);
+  });
+
   it("each pattern is looked at by itself", () => {
     expect(check(rulesOf({ id: "a", apps: ["cache", "shh"], tools: ["read", "writ_*"], action: "ask" }))).toMatchObject([
       { path: "rules.0.apps.1", help: ['did you mean "sh"?'] },
