@@ -7,6 +7,7 @@ import { createGatewayHttp } from "./mcp/gateway-http.ts";
 import { namingCollisions } from "./mcp/gateway-names.ts";
 import { createGateway } from "./mcp/gateway.ts";
 import type { Plan } from "./plan/types.ts";
+import { webRoutes } from "./web/web-routes.ts";
 
 export interface DoorOptions {
   readonly kit: Kit;
@@ -15,7 +16,7 @@ export interface DoorOptions {
   readonly version: string;
 }
 
-/** The HTTP door of a host: control API, metrics, and the aggregate MCP server under `/mcp`. */
+/** The HTTP door of a host: web page, control API, metrics, and the aggregate MCP server under `/mcp`. */
 export interface Door {
   /** Base URL without a trailing slash. */
   readonly url: string;
@@ -38,7 +39,7 @@ export async function openDoor({ kit, plan, log, version }: DoorOptions): Promis
   const gateway = createGateway({ kit, settings: () => current, info: { name: plan.name, version }, log });
   const mcp = createGatewayHttp({ gateway });
   const metrics = createMetrics(kit);
-  const server = await startHttpServer({ gateway: settings, tokens: () => tokens, routes: createRoutes({ kit, mcp, metrics, version }), log });
+  const server = await startHttpServer({ gateway: settings, tokens: () => tokens, routes: createRoutes({ kit, mcp, metrics, version, extra: await webRoutes() }), log });
   return {
     url: server.url,
     tlsCert: settings.tls?.cert ?? null,

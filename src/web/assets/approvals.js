@@ -1,0 +1,95 @@
+import { ask } from "./api.js";
+import { h, put } from "./dom.js";
+import { actionButton, chip, facts, note } from "./parts.js";
+import { changes, noteApproval, state } from "./store.js";
+import { clockTime, countHidden, jsonBlock, placeText, safe } from "./text.js";
+
+/** Decided approvals that are still shown. */
+const MAX_DECIDED = 30;
+
+/**
+ * The queue of calls that wait for a person. Cards keep their place and their element while they change, so that nothing moves under a
+ * pointer and no half-typed reason is lost.
+ * @param {HTMLElement} root
+ * @param {AbortSignal} signal
+ */
+export function showApprovals(root, signal) {
+  const open = h("div", { class: "cards" });
+  const decided = h("div", { class: "cards" });
+  const empty = h("p", { class: "empty" }, "Nothing waits. A call that the policy wants a person for appears here at once.");
+  const decidedTitle = h("h2", {}, "Decided");
+  put(root, h("h1", {}, "Approvals"), empty, open, decidedTitle, decided);
+
+  /** @type {Map<string, { card: HTMLElement, state: string }>} */
+  const cards = new Map();
+  const atFirst = new Set(state.approvals.filter((row) => row.state !== "pending").map((row) => row.id));
+  const draw = () => {
+    for (const row of state.approvals) {
+      const known = cards.get(row.id);
+      if (known?.state === row.state) continue;
+      const card = approvalCard(row);
+      if (known) known.card.replaceWith(card);
+      else if (atFirst.has(row.id)) decided.prepend(card);
+      else open.append(card);
+      cards.set(row.id, { card, state: row.state });
+    }
+    while (decided.children.length > MAX_DECIDED) decided.lastElementChild?.remove();
+    empty.hidden = open.children.length > 0;
+    decidedTitle.hidden = decided.children.length === 0;
+  };
+  const tick = setInterval(() => {
+    for (const left of open.querySelectorAll("[data-expires]")) left.textContent = timeLeft(/** @type {HTMLElement} */ (left).dataset["expires"] ?? "");
+  }, 1000);
+  signal.addEventListener("abort", () => clearInterval(tick));
+  changes.addEventListener("change", (event) => void (/** @type {CustomEvent} */ (event).detail === "approvals" && draw()), { signal });
+  draw();
+}
+
+/** @param {any} row */
+function approvalCard(row) {
+  const hidden = countHidden(row.arguments);
+  const pending = row.state === "pending";
+  return h(
+    "article",
+    { class: `card approval ${pending ? "open" : "done"}`, "aria-label": `Approval of ${row.tool}` },
+    h("header", { class: "card-head" }, h("h2", {}, safe(row.tool)), chip("risk", row.risk), pending ? null : chip("approval", row.state)),
+    facts([
+      ["Asked by", h("span", {}, safe(row.client), " in ", safe(row.session))],
+      ["Because", safe(row.reason)],
+      ["Rule", row.rule && h("span", {}, safe(row.rule.id), " ", h("code", {}, safe(placeText(row.rule))))],
+      ["Since", clockTime(row.created_at)],
+      [pending ? "Expires" : "Decided by", pending ? h("span", { "data-expires": row.expires_at }, timeLeft(row.expires_at)) : safe(row.decided_by.join(", "))],
+    ]),
+    hidden > 0 && h("p", { class: "warn" }, `${hidden} ${hidden === 1 ? "character" : "characters"} in these arguments cannot be seen; they are marked below.`),
+    h("h3", {}, "Arguments"),
+    jsonBlock(row.arguments),
+    pending && decision(row),
+  );
+}
+
+/** @param {any} row */
+function decision(row) {
+  const reason = h("input", { type: "text", maxlength: 2000, placeholder: "Reason (optional)", "aria-label": `Reason for ${row.tool}`, autocomplete: "off" });
+  /** @param {"approve" | "deny"} word */
+  const decide = (word) => async () => {
+    const said = reason.value.trim();
+    noteApproval(await ask(`/api/approvals/${encodeURIComponent(row.id)}/${word}`, said === "" ? {} : { reason: said }));
+    note(`${row.tool}: ${word === "approve" ? "approved" : "denied"}`, word === "approve" ? "good" : "plain");
+    document.getElementById("content")?.focus();
+  };
+  return h(
+    "div",
+    { class: "decision" },
+    reason,
+    actionButton("Approve", decide("approve"), { class: "good", "aria-label": `Approve ${row.tool}` }),
+    actionButton("Deny", decide("deny"), { class: "bad", "aria-label": `Deny ${row.tool}` }),
+  );
+}
+
+/** @param {string} iso */
+function timeLeft(iso) {
+  const seconds = Math.round((new Date(iso).getTime() - Date.now()) / 1000);
+  if (Number.isNaN(seconds)) return "";
+  if (seconds <= 0) return "now";
+  return seconds < 90 ? `in ${seconds} s` : `in ${Math.round(seconds / 60)} min`;
+}
