@@ -51,6 +51,8 @@ export const DIAGNOSTIC_CODES = {
   "literal-secret": "A secret is written into the file.",
   "unmatched-pattern": "A file pattern matches nothing.",
   "root-covers-data": "A folder given to a server holds the host's own state.",
+  "root-holds-secrets": "A folder given to a server holds files that may be secret.",
+  "file-elsewhere": "A file that a command names is not where the server runs, but elsewhere.",
   // Host (config/topology-rules.ts)
   "insecure-listen": "The gateway listens beyond loopback without TLS or without tokens.",
   "duplicate-name": "Two entries of a list have the same name.",

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { sortDiagnostics, type Diagnostic } from "../base/diagnostics.ts";
 import { createLoader, discoverPatterns, type DiscoveredPatterns } from "../config/load.ts";
+import { diskFindings } from "../files/disk-findings.ts";
 import { readFileSet, type FilePattern } from "../files/read-set.ts";
 import { compilePlan, type CompileResult } from "../plan/compile.ts";
 import type { Plan } from "../plan/types.ts";
@@ -83,6 +84,7 @@ export function createPlanSource(topologyFile: string, env: NodeJS.ProcessEnv, s
       const held = async (): Promise<Plan | null> => (running?.unit ? readHeld(running, running.unit, context) : null);
       if (!loaded.config) return { ...base, config: null, plan: null, unitOk: false, boot: null, next: await held(), unit, diagnostics: loaded.diagnostics, secrets: [] };
       const compiled = compile(loaded.config, running);
+      const onDisk = await diskFindings(loaded.config);
       const unitOk = loaded.unitOk && compiled.unitOk;
       return {
         ...base,
@@ -92,7 +94,7 @@ export function createPlanSource(topologyFile: string, env: NodeJS.ProcessEnv, s
         boot: unitOk ? compiled.plan : loaded.topologyOk ? denied(compiled.plan) : null,
         next: unitOk ? compiled.plan : await held(),
         unit,
-        diagnostics: sortDiagnostics([...loaded.diagnostics, ...compiled.diagnostics]),
+        diagnostics: sortDiagnostics([...loaded.diagnostics, ...compiled.diagnostics, ...onDisk]),
         secrets: loaded.config.secrets,
       };
     },

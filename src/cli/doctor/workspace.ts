@@ -116,7 +116,7 @@ export async function checkPort(plan: Plan, runningUrl: string | null): Promise<
 /** Warns of apps that are handed the workspace itself: whoever can edit its YAML can run programs as this user. */
 export function checkWorkspaceWriters(plan: Plan): Check[] {
   const checks = [...plan.apps.values()].flatMap((app) => {
-    const ways = waysIn(app, plan.root, path.dirname(plan.topologyFile));
+    const ways = waysIn(app, plan);
     if (ways.length === 0) return [];
     return [
       {
@@ -130,16 +130,21 @@ export function checkWorkspaceWriters(plan: Plan): Check[] {
   return checks.length > 0 ? checks : [{ name: "writes", state: "ok", message: "no app is handed the workspace" }];
 }
 
-function waysIn(app: AppPlan, root: string, topologyDir: string): string[] {
-  const covers = (folder: string): boolean =>
-    [root, topologyDir].some((target) => target === folder || target.startsWith(folder.endsWith(path.sep) ? folder : folder + path.sep));
+function waysIn(app: AppPlan, { root, topologyFile, apps }: Plan): string[] {
+  const workspace = [root, path.dirname(topologyFile)];
+  const manifests = [...apps.values()].map((other) => path.dirname(path.resolve(root, other.source)));
+  const covers = (folder: string, targets = [...workspace, ...manifests]): boolean =>
+    targets.some((target) => target === folder || target.startsWith(folder.endsWith(path.sep) ? folder : folder + path.sep));
   const ways: string[] = [];
-  for (const folder of app.grants.roots ?? []) if (covers(path.resolve(topologyDir, folder))) ways.push(`root ${folder}`);
+  for (const folder of app.grants.roots ?? []) if (covers(folder)) ways.push(`root ${folder}`);
   if (app.connect.transport === "http") return ways;
   const { args, cwd } = app.connect;
-  for (const arg of args) if (/^[./~]|^[A-Za-z]:[\\/]/.test(arg) && covers(path.resolve(cwd, arg))) ways.push(`argument ${arg}`);
+  for (const arg of args) {
+    const named = arg.startsWith("-") ? arg.slice(arg.indexOf("=") + 1) : arg;
+    if (/^[./~]|^[A-Za-z]:[\\/]|[\\/]/.test(named) && !named.includes("://") && covers(path.resolve(cwd, named))) ways.push(`argument ${arg}`);
+  }
   // The workspace is every app's default working directory, so it only counts against apps that are not wholly trusted.
-  if (app.trust !== "high" && covers(cwd)) ways.push("cwd");
+  if (app.trust !== "high" && covers(cwd, workspace)) ways.push("cwd");
   return ways;
 }
 

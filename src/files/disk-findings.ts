@@ -1,0 +1,94 @@
+import { readdir, stat } from "node:fs/promises";
+import path from "node:path";
+import { warningAt } from "../base/diagnostic-codes.ts";
+import type { Diagnostic } from "../base/diagnostics.ts";
+import { formatPath } from "../config/nodes.ts";
+import type { AppConfig, Config, KeyPath } from "../config/types.ts";
+
+/** Most names looked at in one root. */
+const MAX_NAMES = 2_000;
+const SECRET_FILE = /^\.env(?:\..+)?$|\.(?:pem|key|p12|pfx|jks|keystore)$|^id_(?:rsa|dsa|ecdsa|ed25519)$|^\.(?:netrc|npmrc|pgpass|git-credentials)$/i;
+const HARMLESS = /\.(?:example|sample|template|dist|pub)$/i;
+
+const looked = new WeakMap<AppConfig, Promise<Diagnostic[]>>();
+
+/**
+ * Warnings that need a look at the disk: files that a command names and that lie elsewhere (contracts 3), and roots that hold secrets
+ * (contracts 2). An app that did not change is not looked at again.
+ */
+export async function diskFindings(config: Config): Promise<Diagnostic[]> {
+  const apps = config.apps.filter((app) => app.kind === "app");
+  const found = await Promise.all(
+    apps.map((app) => {
+      let looking = looked.get(app);
+      if (!looking) looked.set(app, (looking = lookAt(app, config)));
+      return looking;
+    }),
+  );
+  return found.flat();
+}
+
+async function lookAt(app: AppConfig, config: Config): Promise<Diagnostic[]> {
+  const out: Diagnostic[] = [];
+  const warn = (code: "file-elsewhere" | "root-holds-secrets", at: KeyPath, message: string, help: string): void => {
+    const place = app.place(at);
+    const prefix = place.file === config.topology.source.display ? `apps.${app.package}.` : "";
+    out.push(warningAt(code, place, message, { path: `${prefix}${formatPath(at)}`, help: [help] }));
+  };
+  const { command, args = [], cwd = config.root } = app.settings.mcp ?? {};
+  if (command !== undefined) {
+    const words = typeof command === "string" ? [] : command.slice(1).map((word, i): [KeyPath, string] => [["mcp", "command", i + 1], word]);
+    for (const [at, word] of [...words, ...args.map((arg, i): [KeyPath, string] => [["mcp", "args", i], arg])]) {
+      const elsewhere = await findElsewhere(word, cwd, [app.dir, config.root]);
+      if (elsewhere) warn("file-elsewhere", at, `${app.package} runs in ${cwd}, and there is no ${elsewhere.name} there; ${elsewhere.file} is there`, `write ${path.relative(cwd, elsewhere.file)}, or set cwd to ${elsewhere.folder}`);
+    }
+    const program = typeof command === "string" ? command : (command[0] ?? "");
+    if (path.isAbsolute(program) && !(await isThere(program))) {
+      const under = path.resolve(cwd, path.relative(app.dir, program));
+      const at: KeyPath = typeof command === "string" ? ["mcp", "command"] : ["mcp", "command", 0];
+      if (await isThere(under)) warn("file-elsewhere", at, `a command with a slash is relative to the file that writes it: there is no ${program}, but ${under} is there`, `write ${path.relative(app.dir, under)}`);
+    }
+  }
+  for (const [i, root] of (app.settings.grants?.roots ?? []).entries()) {
+    const [first, ...more] = await secretsIn(root);
+    if (first !== undefined) warn("root-holds-secrets", ["grants", "roots", i], `this root shows the server ${first}${more.length > 0 ? ` and ${more.length} more files` : ""} that may hold secrets`, "give it a folder without them, or move them out");
+  }
+  return out;
+}
+
+/** Where a relative path that a word names lies, when it is not under `cwd`; null when it is, or is nowhere. */
+async function findElsewhere(word: string, cwd: string, folders: readonly string[]): Promise<{ readonly name: string; readonly file: string; readonly folder: string } | null> {
+  const name = word.startsWith("-") ? word.slice(word.indexOf("=") + 1) : word;
+  const looksLikeFile = /\/|\.[A-Za-z0-9]{1,5}$/.test(name) && !name.startsWith("-") && !name.includes("://") && !path.isAbsolute(name);
+  if (!looksLikeFile || (await isThere(path.resolve(cwd, name)))) return null;
+  for (const folder of folders) {
+    const file = path.resolve(folder, name);
+    if (folder !== cwd && (await isThere(file))) return { name, file, folder };
+  }
+  return null;
+}
+
+/** Names of files in a folder, and in its own folders, that are known to hold secrets. */
+async function secretsIn(root: string): Promise<string[]> {
+  const found: string[] = [];
+  let seen = 0;
+  const look = async (folder: string, depth: number): Promise<void> => {
+    for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
+      seen += 1;
+      if (seen > MAX_NAMES) return;
+      const file = path.join(folder, entry.name);
+      if (entry.isDirectory()) {
+        if (depth < 2 && entry.name !== "node_modules" && entry.name !== ".git") await look(file, depth + 1);
+      } else if (SECRET_FILE.test(entry.name) && !HARMLESS.test(entry.name)) found.push(path.relative(root, file));
+    }
+  };
+  await look(root, 0);
+  return found.sort();
+}
+
+function isThere(file: string): Promise<boolean> {
+  return stat(file).then(
+    () => true,
+    () => false,
+  );
+}
