@@ -98,6 +98,8 @@ async function run(deps: CallDeps, find: (snapshot: Snapshot) => Operation, opti
     if (joined.signal.aborted) throw new KitError("CANCELLED", turn?.aborted ? "the turn has ended" : "the call was cancelled before it began", { outcome: "failed" });
     let granted = judge();
     release = acquire(deps.limits, granted.decision, options.approvalId);
+    // Calls that a model made together are all judged before the first is sent: it had heard none of them when it wanted the others.
+    await Promise.resolve();
     if (granted.decision.action === "ask") {
       granted = await askPerson(deps.approvals, granted, judge, options, joined.signal);
       learned.approvalId = granted.approvalId ?? null;

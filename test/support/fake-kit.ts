@@ -414,7 +414,7 @@ function buildCatalog(apps: readonly FakeApp[]): Catalog {
           trust: "high",
           risk: t.risk ?? "low",
           riskSource: "default for trust high",
-          listed: true,
+          listed: t.state !== "quarantined" && t.state !== "denied" && t.state !== "excluded",
           state: t.state ?? "exposed",
           reason: null,
         };
