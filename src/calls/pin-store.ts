@@ -31,14 +31,16 @@ export async function openPinStore(document: DocumentStore<PinDocument>): Promis
   const kept = await document.read();
   if (kept !== null && (kept.format !== 1 || typeof kept.apps !== "object" || typeof kept.definitions !== "object")) throw new Error("the file of automatic pins has an unknown format; move it away to see every app as new");
   const state: PinDocument = kept ?? { format: 1, apps: {}, definitions: {} };
+  let definitions = Object.keys(state.definitions).length;
 
   const remember = (app: string, items: readonly PinItem[], overwrite: boolean): Promise<void> | null => {
     const pins = (own(state.apps, app) as AppPins | undefined) ?? {};
     const have = new Set(pinEntries(pins).map((e) => `${e.kind} ${e.name}`));
     let changed = false;
     for (const item of items) {
-      if (own(state.definitions, item.pin) === undefined && Object.keys(state.definitions).length < MAX_DEFINITIONS && JSON.stringify(item.definition).length <= MAX_DEFINITION_CHARS) {
+      if (own(state.definitions, item.pin) === undefined && definitions < MAX_DEFINITIONS && JSON.stringify(item.definition).length <= MAX_DEFINITION_CHARS) {
         state.definitions[item.pin] = item.definition;
+        definitions += 1;
         changed = true;
       }
       if (have.has(`${item.kind} ${item.name}`) && !overwrite) continue;

@@ -28,6 +28,7 @@ import { createPinBoard, type PinBoard } from "./pin-board.ts";
 import { keepResult } from "./result-store.ts";
 import { createPolicyWarnings, type PolicyWarnings } from "./policy-warnings.ts";
 import { createResourceWatch, type ResourceWatch } from "./resource-watch.ts";
+import { createServerLogs } from "./server-logs.ts";
 import { createServerSettings, type ServerSettings } from "./server-settings.ts";
 import { changeSignals, endSignal, hostSignal, notificationSignal, startedSignal } from "./runtime-signals.ts";
 import { openStores, type Stores } from "./stores.ts";
@@ -76,6 +77,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     if (!kept) logs.set(app, (kept = new AppLog()));
     return kept;
   };
+  const serverLogs = createServerLogs(appLog, (text) => masker.text(text), clock);
   const current = (): Plan => runtime.snapshot.plan;
   const instance = plan.name;
 
@@ -202,7 +204,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
           appLog(app.package).add(`[kit] event refused: ${signal.refused}`);
           faults.tell(app, `event refused: ${signal.refused}`);
         } else {
-          if (method === "notifications/message" && signal.kind === "notification") appLog(app.package).add(`[log ${String(params["level"] ?? "info")}] ${masker.text(JSON.stringify(params["data"] ?? null))}`);
+          if (method === "notifications/message" && signal.kind === "notification" && !serverLogs.take(app.package, params)) return;
           void ingest.emit(signal);
         }
       },
