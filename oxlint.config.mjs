@@ -1,7 +1,7 @@
 // Lint rules. The layers of src/ stand in one table: a room may import only the rooms named for it, and itself.
 // Pure rooms mean something and touch nothing: no disk, network, processes or timers.
 
-const ALL_ROOMS = ["base", "config", "tools", "llm", "policy", "amp", "plan", "runtime", "calls", "mcp", "files", "kit", "control", "cli"];
+const ALL_ROOMS = ["base", "config", "tools", "llm", "policy", "amp", "plan", "runtime", "calls", "mcp", "files", "kit", "control", "web", "cli"];
 const TOP_FILES = ["kit", "daemon", "door", "index", "locate-workspace", "settled", "workspace"];
 
 /** room → what it may import from src/. `kit-api` (types that every door speaks) and generated/ are open to all but base. */
@@ -19,6 +19,7 @@ const LAYERS = {
   mcp: ["base", "tools", "amp", "plan", "runtime", "calls"],
   kit: ["base", "config", "tools", "llm", "policy", "amp", "plan", "runtime", "calls", "files", "mcp"],
   control: ["base", "mcp"],
+  web: ["control"],
   cli: ["base", "config", "llm", "policy", "amp", "plan", "runtime", "calls", "files", "control", "tools", "mcp", "kit", "daemon", "locate-workspace", "settled", "workspace"],
 };
 
@@ -78,7 +79,7 @@ export default {
   },
   overrides: [
     ...Object.keys(LAYERS).map(room),
-    { files: ["src/cli/**", "scripts/**", "bench/**", "test/**", "apps/**"], rules: { "no-console": "off" } },
+    { files: ["src/cli/**", "scripts/**", "bench/**", "test/**", "apps/**", "examples/**"], rules: { "no-console": "off" } },
     { files: ["*.config.*", "scripts/plain-reporter.ts"], rules: { "import/no-default-export": "off" } },
     { files: ["test/**", "bench/**"], rules: { "max-lines": "off", "typescript/no-explicit-any": "off" } },
   ],

@@ -1,23 +1,15 @@
 // Tools of your servers in a chat loop with the `openai` client. It runs as it is, without an account: a small server on this
 // machine plays the model and refuses what the real API would refuse. Set OPENAI_API_KEY to talk to the real one.
 // Run it from the repository, after `npm ci`: node examples/openai-loop.mjs
-import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { fileURLToPath } from "node:url";
 import OpenAI from "openai";
 import { createKit, settled } from "aurora-mcp-kit";
-import { startFakeOpenAI } from "./fake-openai.mjs";
+import { startFakeOpenAI } from "./fakes/openai.mjs";
+import { scratchWorkspace } from "./scratch-workspace.mjs";
 
-// A copy of the workspace, so that the files under data/ of a host that runs meanwhile are left alone.
-const repository = fileURLToPath(new URL("..", import.meta.url));
-const root = await mkdtemp(path.join(tmpdir(), "aurora-openai-loop-"));
-for (const folder of ["topology", "apps"]) await cp(path.join(repository, folder), path.join(root, folder), { recursive: true });
-for (const folder of ["dist", "node_modules"]) await symlink(path.join(repository, folder), path.join(root, folder), "junction");
-
+const workspace = await scratchWorkspace();
 const fake = process.env.OPENAI_API_KEY ? null : await startFakeOpenAI();
 const client = fake === null ? new OpenAI() : new OpenAI({ baseURL: fake.url, apiKey: "none" });
-const kit = createKit({ topology: path.join(root, "topology/topology.yaml") });
+const kit = createKit({ topology: workspace.topology });
 try {
   await kit.start();
   await settled(kit);
@@ -35,5 +27,5 @@ try {
 } finally {
   await kit.close();
   await fake?.close();
-  await rm(root, { recursive: true, force: true });
+  await workspace.remove();
 }

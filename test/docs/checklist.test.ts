@@ -14,7 +14,10 @@ describe("docs/checklist.md", () => {
     let file = "";
     for (const [, link, name] of row.matchAll(/\]\(\.\.\/(test\/[^)]+)\)|“([^”]+)”/g)) {
       if (link !== undefined) file = link;
-      else expect(await readPage(file), `${file}: ${name}`).toMatch(new RegExp(`\\b(?:it|test)(?:\\.\\w+)*(?:\\([^\\n]*\\))?\\((["'\`])${name!.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")}\\1`));
+      else
+        expect(await readPage(file), `${file}: ${name}`).toMatch(
+          new RegExp(`\\b(?:it|test)(?:\\.\\w+)*(?:\\([^\\n]*\\))?\\((["'\`])${name!.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")}\\1`),
+        );
     }
   });
 });

@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
-import { startFakeOpenAI } from "../../examples/fake-openai.mjs";
+import { startFakeAnthropic } from "../../examples/fakes/anthropic.mjs";
+import { startFakeOpenAI } from "../../examples/fakes/openai.mjs";
 import { builtApp } from "../support/built-apps.ts";
 import { builtCli, projectRoot } from "../support/built-cli.ts";
 
@@ -12,13 +13,13 @@ beforeAll(async () => {
   await builtApp("clock");
 }, 180_000);
 
-describe("examples/openai-loop.mjs", () => {
+describe.each(["openai-loop", "anthropic-loop"])("examples/%s.mjs", (name) => {
   it("runs as it is: both calls are answered, and the model has the last word", { timeout: 120_000 }, async () => {
-    const { OPENAI_API_KEY: _, ...env } = process.env;
-    const { stdout } = await run(process.execPath, ["examples/openai-loop.mjs"], { cwd: projectRoot, env });
+    const env = { PATH: process.env["PATH"], HOME: process.env["HOME"] };
+    const { stdout } = await run(process.execPath, [`examples/${name}.mjs`], { cwd: projectRoot, env });
     expect(stdout).toMatch(/^the model calls im_polaris_clock_get_time \{"timezone":"Asia\/Shanghai"\}$/m);
     expect(stdout).toMatch(/^the model calls im_polaris_clock_list_active \{\}$/m);
-    expect(stdout).toMatch(/^The tools say: /m);
+    expect(stdout).toMatch(/^The tools say: .*Asia\/Shanghai/ms);
   });
 });
 
@@ -44,11 +45,59 @@ describe("the stand-in for the OpenAI API", () => {
   ])("refuses %s", async (_what, body) => {
     const openai = await startFakeOpenAI();
     try {
-      const ask = (more: object) => fetch(`${openai.url}/chat/completions`, { method: "POST", headers: { Authorization: "Bearer x" }, body: JSON.stringify({ model: "m", messages: [user], ...more }) });
+      const ask = (more: object) =>
+        fetch(`${openai.url}/chat/completions`, {
+          method: "POST",
+          headers: { Authorization: "Bearer x" },
+          body: JSON.stringify({ model: "m", messages: [user], ...more }),
+        });
       expect((await ask(body)).status).toBe(400);
       expect((await ask({ messages: [user, asked, answered("2"), answered("1")], tools: [tool({})] })).status).toBe(200);
     } finally {
       await openai.close();
+    }
+  });
+});
+
+describe("the stand-in for the Anthropic API", () => {
+  const use = (id: string) => ({ type: "tool_use", id, name: "a", input: {} });
+  const user = { role: "user", content: "hi" };
+  const asked = { role: "assistant", content: [use("1"), use("2")] };
+  const results = (...ids: string[]) => ({ role: "user", content: ids.map((id) => ({ type: "tool_result", tool_use_id: id, content: "ok" })) });
+  const tool = (more: object) => ({ name: "a", input_schema: { type: "object", properties: {} }, ...more });
+
+  it.each([
+    ["a name with a dot", { tools: [tool({ name: "a.b" })] }],
+    ["a name twice", { tools: [tool({}), tool({})] }],
+    ["a root that is a union", { tools: [tool({ input_schema: { type: "object", properties: {}, oneOf: [] } })] }],
+    ["an unknown member", { tools: [tool({ parameters: {} })] }],
+    ["a missing result", { messages: [user, asked, results("1")] }],
+    ["a result too many", { messages: [user, asked, results("1", "2", "3")] }],
+    ["a result that nobody waits for", { messages: [results("1")] }],
+    ["words before the results", { messages: [user, asked, { role: "user", content: [{ type: "text", text: "so" }, ...results("1", "2").content] }] }],
+  ])("refuses %s", async (_what, body) => {
+    const anthropic = await startFakeAnthropic();
+    try {
+      const headers = { "x-api-key": "x", "anthropic-version": "2023-06-01" };
+      const ask = (more: object) =>
+        fetch(`${anthropic.url}/v1/messages`, { method: "POST", headers, body: JSON.stringify({ model: "m", max_tokens: 1, messages: [user], ...more }) });
+      expect((await ask(body)).status).toBe(400);
+      expect(
+        (
+          await ask({
+            messages: [
+              user,
+              asked,
+              { ...results("2", "1"), content: [...results("2", "1").content, { type: "text", text: "so" }] },
+              { role: "assistant", content: "fine" },
+              user,
+            ],
+            tools: [tool({})],
+          })
+        ).status,
+      ).toBe(200);
+    } finally {
+      await anthropic.close();
     }
   });
 });

@@ -13,7 +13,10 @@ describe("links", () => {
       if (/^[a-z]+:/.test(link)) continue;
       const [file, anchor] = link.split("#") as [string, string?];
       const target = file === "" ? page : path.join(path.dirname(page), decodeURIComponent(file));
-      const there = await access(path.join(projectRoot, target)).then(() => true, () => false);
+      const there = await access(path.join(projectRoot, target)).then(
+        () => true,
+        () => false,
+      );
       if (!there) broken.push(link);
       else if (anchor !== undefined && !headingsOf(await readPage(target)).some(({ text }) => anchorOf(text) === anchor)) broken.push(link);
     }
@@ -32,7 +35,11 @@ describe("README.zh-CN.md", () => {
     const [english, chinese] = await Promise.all([readPage("README.md"), readPage("README.zh-CN.md")]);
     expect(headingsOf(chinese).map(({ level }) => level)).toEqual(headingsOf(english).map(({ level }) => level));
     const other = { "README.md": "README.zh-CN.md", "README.zh-CN.md": "README.md" } as Readonly<Record<string, string>>;
-    expect(linksOf(chinese).sort()).toEqual(linksOf(english).map((link) => other[link] ?? link).sort());
+    expect(linksOf(chinese).sort()).toEqual(
+      linksOf(english)
+        .map((link) => other[link] ?? link)
+        .sort(),
+    );
     const withoutComments = (page: string): string[] =>
       blocksOf(page)
         .filter(({ kind }) => kind !== "mermaid")

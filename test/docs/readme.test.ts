@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startFakeOpenAI } from "../../examples/fake-openai.mjs";
+import { startFakeOpenAI } from "../../examples/fakes/openai.mjs";
 import { builtApp } from "../support/built-apps.ts";
 import { builtCli, projectRoot, runCli, startCli, type RunningCli } from "../support/built-cli.ts";
 import { until } from "../support/kit.ts";
@@ -30,11 +30,15 @@ beforeAll(async () => {
   for (const folder of ["topology", "apps", "schemas"]) await cp(path.join(projectRoot, folder), path.join(root, folder), { recursive: true });
   await symlink(path.join(projectRoot, "dist"), path.join(root, "dist"), "junction");
   await mkdir(path.join(root, "node_modules"));
-  for (const name of [".bin", "openai", "@modelcontextprotocol"]) await symlink(path.join(projectRoot, "node_modules", name), path.join(root, "node_modules", name), "junction");
+  for (const name of [".bin", "openai", "@modelcontextprotocol"])
+    await symlink(path.join(projectRoot, "node_modules", name), path.join(root, "node_modules", name), "junction");
   await symlink(projectRoot, path.join(root, "node_modules/aurora-mcp-kit"), "junction");
   await edit(topologyFile(), "127.0.0.1:7800", "127.0.0.1:0");
   // The tour's one call that waits for a person waits 25 s.
-  await writeFile(path.join(root, "topology/policies/default.yaml"), `${await readFile(path.join(root, "topology/policies/default.yaml"), "utf8")}\napprovals: { wait: 1s }\n`);
+  await writeFile(
+    path.join(root, "topology/policies/default.yaml"),
+    `${await readFile(path.join(root, "topology/policies/default.yaml"), "utf8")}\napprovals: { wait: 1s }\n`,
+  );
 }, 180_000);
 
 afterAll(async () => {
@@ -46,7 +50,14 @@ afterAll(async () => {
 /** A line of the page as a pattern: `…` is anything, long numbers are any (process ids, ports), runs of spaces are one. */
 function pattern(line: string): RegExp {
   const escape = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const body = line.trimEnd().split("…").map((part) => escape(part).replaceAll(/\d{4,}/g, "\\d+").replaceAll(/ +/g, " +"));
+  const body = line
+    .trimEnd()
+    .split("…")
+    .map((part) =>
+      escape(part)
+        .replaceAll(/\d{4,}/g, "\\d+")
+        .replaceAll(/ +/g, " +"),
+    );
   return new RegExp(`^${body.join(".*")} *$`, "m");
 }
 
@@ -95,7 +106,10 @@ describe("the tour of README.md", () => {
         await settledWhen(async () => (await status()).policy.rules === 2, "the policy was not taken");
       }
       if (block.kind !== "sh") continue;
-      const lines = block.text.trim().split("\n").filter((line) => !line.startsWith("npm "));
+      const lines = block.text
+        .trim()
+        .split("\n")
+        .filter((line) => !line.startsWith("npm "));
       if (lines.length > 0) output = "";
       for (const line of lines) {
         const misspelt = line.endsWith("validate");
@@ -118,7 +132,9 @@ describe("the tour of README.md", () => {
     }
     expect(ran).toBeGreaterThan(10);
     expect(await pids()).toEqual(before);
-    expect(JSON.parse(await readFile(path.join(root, "tools.json"), "utf8"))).toEqual(JSON.parse(await readFile(path.join(root, "generated/tools/openai.json"), "utf8")));
+    expect(JSON.parse(await readFile(path.join(root, "tools.json"), "utf8"))).toEqual(
+      JSON.parse(await readFile(path.join(root, "generated/tools/openai.json"), "utf8")),
+    );
     host.child.kill("SIGTERM");
     expect((await host.done).code).toBe(0);
   });
@@ -128,7 +144,10 @@ describe("the tour of README.md", () => {
     await writeFile(path.join(root, "program.mjs"), program!.text);
     const openai = await startFakeOpenAI();
     try {
-      const { stdout } = await promisify(execFile)(process.execPath, ["program.mjs"], { cwd: root, env: { ...process.env, OPENAI_BASE_URL: openai.url, OPENAI_API_KEY: "test" } });
+      const { stdout } = await promisify(execFile)(process.execPath, ["program.mjs"], {
+        cwd: root,
+        env: { ...process.env, OPENAI_BASE_URL: openai.url, OPENAI_API_KEY: "test" },
+      });
       expect(stdout).toContain("Asia/Shanghai");
       expect(openai.requests).toHaveLength(2);
     } finally {

@@ -1,55 +1,23 @@
 // A stand-in for the OpenAI Chat API on this machine: it refuses what the real one is known to refuse, and plays a model that
 // asks for two tools at once and then says what they said.
-import http from "node:http";
+import { checkRoot, isObject, must, Refusal, startFake } from "./server.mjs";
 
 /** Starts it at any free port. `requests` grows with every request that was accepted. */
-export async function startFakeOpenAI() {
-  const requests = [];
-  const server = http.createServer(async (request, response) => {
-    const reply = (status, body) => response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
-    let text = "";
-    for await (const chunk of request) text += chunk;
-    try {
-      const body = readRequest(request, text);
-      requests.push(body);
-      reply(200, { id: `chatcmpl-${requests.length}`, object: "chat.completion", created: 0, model: body.model, choices: [answer(body, requests.length)] });
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      reply(error.status, { error: { message: error.message, type: "invalid_request_error", param: error.param, code: null } });
-    }
+export function startFakeOpenAI() {
+  return startFake({
+    base: "/v1",
+    read: readRequest,
+    answer: (body, number) => ({ id: `chatcmpl-${number}`, object: "chat.completion", created: 0, model: body.model, choices: [answer(body, number)] }),
+    refuse: ({ message, param }) => ({ error: { message, type: "invalid_request_error", param, code: null } }),
   });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const close = () => new Promise((resolve) => server.close(resolve).closeAllConnections());
-  return { url: `http://127.0.0.1:${server.address().port}/v1`, requests, close };
 }
 
-class Refusal extends Error {
-  constructor(param, message, status = 400) {
-    super(message);
-    this.param = param;
-    this.status = status;
-  }
-}
-
-function must(holds, param, message) {
-  if (!holds) throw new Refusal(param, `${param}: ${message}`);
-}
-
-const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-
-function readRequest(request, text) {
+function readRequest(request, body) {
   if (request.method !== "POST" || request.url !== "/v1/chat/completions") throw new Refusal("url", "there is only POST /v1/chat/completions", 404);
   if (!/^Bearer \S+$/.test(request.headers.authorization ?? "")) throw new Refusal("authorization", "an API key is needed", 401);
-  let body;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    throw new Refusal("body", "the body is not JSON");
-  }
   must(typeof body.model === "string" && body.model !== "", "model", "a name is needed");
   if (body.tools !== undefined) checkTools(body.tools);
   checkMessages(body.messages);
-  return body;
 }
 
 function checkTools(tools) {
@@ -63,23 +31,14 @@ function checkTools(tools) {
     must(/^[a-zA-Z0-9_-]{1,64}$/.test(name), `${at}.name`, `${JSON.stringify(name)} is no legal name`);
     must(!names.has(name), `${at}.name`, `${name} is there twice`);
     names.add(name);
-    must(description === undefined || (typeof description === "string" && description.length <= 1024), `${at}.description`, "a text of at most 1024 characters");
+    must(
+      description === undefined || (typeof description === "string" && description.length <= 1024),
+      `${at}.description`,
+      "a text of at most 1024 characters",
+    );
     must(strict === undefined || strict === null || typeof strict === "boolean", `${at}.strict`, "true, false or null");
-    must(isObject(parameters) && parameters.type === "object" && isObject(parameters.properties), `${at}.parameters`, "the root is an object with properties");
-    for (const keyword of ["oneOf", "anyOf", "allOf", "enum", "not"]) must(!Object.hasOwn(parameters, keyword), `${at}.parameters`, `${keyword} is not taken at the root`);
-    checkSchema(parameters, `${at}.parameters`);
+    checkRoot(parameters, `${at}.parameters`);
   }
-}
-
-/** What is refused in any place of a schema: lists that do not say of what, and objects or branches that are none. */
-function checkSchema(schema, at) {
-  if (typeof schema === "boolean") return;
-  must(isObject(schema), at, "a schema is an object");
-  const types = [schema.type].flat();
-  if (types.includes("array")) must(isObject(schema.items), at, "an array says what its items are");
-  for (const key of ["properties", "$defs"]) for (const [name, inner] of Object.entries(schema[key] ?? {})) checkSchema(inner, `${at}.${key}.${name}`);
-  for (const key of ["items", "additionalProperties", "not"]) if (schema[key] !== undefined) checkSchema(schema[key], `${at}.${key}`);
-  for (const key of ["anyOf", "oneOf", "allOf"]) for (const [index, inner] of (schema[key] ?? []).entries()) checkSchema(inner, `${at}.${key}[${index}]`);
 }
 
 /** Every call of a model is answered by exactly one tool message, and before anybody else speaks. */
@@ -95,7 +54,8 @@ function checkMessages(messages) {
       continue;
     }
     must(waiting.size === 0, at, `calls without an answer: ${[...waiting].join(", ")}`);
-    if (message.role !== "assistant") must(typeof message.content === "string" || Array.isArray(message.content), `${at}.content`, "a text or parts are needed");
+    if (message.role !== "assistant")
+      must(typeof message.content === "string" || Array.isArray(message.content), `${at}.content`, "a text or parts are needed");
     waiting = new Set((message.tool_calls ?? []).map((call) => call.id));
     must(waiting.size === (message.tool_calls ?? []).length, `${at}.tool_calls`, "two calls have one id");
   }
@@ -114,7 +74,12 @@ function answer({ messages, tools = [] }, number) {
     return tool === undefined ? [] : [{ id: `call_${number}_${index}`, type: "function", function: { name: tool.function.name, arguments: args } }];
   });
   if (said.length > 0 || calls.length === 0) {
-    return { index: 0, finish_reason: "stop", logprobs: null, message: { role: "assistant", refusal: null, content: said.length > 0 ? `The tools say: ${said.join(" / ")}` : "I have no tools for that." } };
+    return {
+      index: 0,
+      finish_reason: "stop",
+      logprobs: null,
+      message: { role: "assistant", refusal: null, content: said.length > 0 ? `The tools say: ${said.join(" / ")}` : "I have no tools for that." },
+    };
   }
   return { index: 0, finish_reason: "tool_calls", logprobs: null, message: { role: "assistant", refusal: null, content: null, tool_calls: calls } };
 }
