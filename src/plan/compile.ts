@@ -5,8 +5,9 @@ import { sortDiagnostics } from "../base/diagnostics.ts";
 import { parseSize } from "../base/durations.ts";
 import { deepFreeze, digest, isObject, keyedDigest } from "../base/json.ts";
 import type { AppConfig, Config, ParkedApp } from "../config/types.ts";
-import { compilePolicy, type PolicyRules } from "../policy/rules.ts";
+import { compilePolicy, type PolicyResult, type PolicyRules } from "../policy/rules.ts";
 import type { SignalRules } from "../amp/mapping.ts";
+import type { PolicyConfig } from "../../generated/policy.d.ts";
 import type { TopologyConfig } from "../../generated/topology.d.ts";
 import { appDefaults, compileApp, type AppDefaults } from "./app-plan.ts";
 import { crossCheck } from "./cross-check.ts";
@@ -33,12 +34,13 @@ export function compilePlan(config: Config, options: CompileOptions): CompileRes
   const topology = config.topology.value;
   const file = config.topology.source.file;
   const defaults = appDefaults(config.root, topology);
-  const policy = compilePolicy(config.policies);
+  const policy = policyOf(config.policies);
   const signals = compileSignals(config.signals);
+  const appKey = JSON.stringify([defaults, options.secretKey]);
   const apps = new Map<string, AppPlan>();
   const parked = new Map<string, ParkedApp>();
   for (const app of config.apps) {
-    if (app.kind === "app") apps.set(app.package, appPlanOf(app, defaults, options.secretKey));
+    if (app.kind === "app") apps.set(app.package, appPlanOf(app, defaults, options.secretKey, appKey));
     else park(app, options.lastGood ?? null, apps, parked);
   }
   const settings = settingsOf(topology, path.dirname(file));
@@ -71,14 +73,25 @@ function signalRules(config: Config): unknown[] {
 
 const compiled = new WeakMap<AppConfig, { readonly key: string; readonly plan: AppPlan }>();
 
-/** An app's plan; one that was compiled before from the very same configuration object is taken as it is. */
-function appPlanOf(app: AppConfig, defaults: AppDefaults, secretKey: string): AppPlan {
-  const key = JSON.stringify([defaults, secretKey]);
+/** An app's plan; one that was compiled before from the very same configuration object is taken as it is. `key` tells defaults and secret key apart. */
+function appPlanOf(app: AppConfig, defaults: AppDefaults, secretKey: string, key: string): AppPlan {
   const known = compiled.get(app);
   if (known?.key === key) return known.plan;
   const plan = deepFreeze(compileApp(app, defaults, secretKey));
   compiled.set(app, { key, plan });
   return plan;
+}
+
+const compiledPolicies = new WeakMap<PolicyConfig, { readonly values: readonly PolicyConfig[]; readonly result: PolicyResult }>();
+
+/** The policy of these files; the very same values as before give the very same policy, with all that it has looked up already. */
+function policyOf(files: Config["policies"]): PolicyResult {
+  const first = files[0]?.value;
+  const known = first && compiledPolicies.get(first);
+  if (known && known.values.length === files.length && files.every((file, i) => file.value === known.values[i])) return known.result;
+  const result = compilePolicy(files);
+  if (first) compiledPolicies.set(first, { values: files.map((file) => file.value), result });
+  return result;
 }
 
 /** Parks an app; a failed one that runs keeps its last good plan. A broken file may have lost its package, so its path counts too. */

@@ -1,6 +1,6 @@
 import { fc, test as property } from "./property.ts";
 import { describe, expect, it } from "vitest";
-import { loadConfig } from "../../src/config/load.ts";
+import { createLoader, loadConfig } from "../../src/config/load.ts";
 import type { FileSet } from "../../src/config/types.ts";
 import { compilePlan } from "../../src/plan/compile.ts";
 import { diffPlans } from "../../src/plan/diff.ts";
@@ -44,6 +44,21 @@ const M = { "apps/x/manifest.yaml": MANIFEST };
 const NOTHING: Partial<ChangeSet> = { start: [], stop: [], restart: [], reconnect: [], relist: [], live: [], parked: [], policy: false, signals: false, exports: false, settings: false, host: [], empty: true };
 
 describe("compile", () => {
+  it("what did not change is the same object in the next plan", () => {
+    const loader = createLoader();
+    const policies = { "topology/policies/a.yaml": "rules: [{ id: a, apps: [org.x.app], action: ask }]", "topology/policies/b.yaml": "rules: [{ id: b, tools: [send], action: ask }]" };
+    const next = (manifests: Readonly<Record<string, string>>, files: Readonly<Record<string, string>>): Plan => compilePlan(loader.load(fileSet(BASE, manifests, files), { env: { TOKEN: "s3cret-value" }, readSecretFile: () => "x" }).config!, { secretKey: KEY }).plan;
+    const other = { "apps/y/manifest.yaml": MANIFEST.replace("org.x.app", "org.x.other") };
+    const first = next({ ...M, ...other }, policies);
+    const edited = next({ ...other, "apps/x/manifest.yaml": MANIFEST.replace("high", "medium") }, policies);
+    expect(edited.policy).toBe(first.policy);
+    expect(edited.apps.get("org.x.other")).toBe(first.apps.get("org.x.other"));
+    expect(edited.apps.get("org.x.app")).not.toBe(first.apps.get("org.x.app"));
+    const fewer = next(M, { "topology/policies/a.yaml": policies["topology/policies/a.yaml"] });
+    expect(fewer.policy.rules.map((r) => r.ref.id)).toEqual(["a"]);
+    expect(next(M, policies).policy.revision).toBe(first.policy.revision);
+  });
+
   it("leaves nothing to look up and is frozen", () => {
     const plan = planOf(BASE, M);
     const app = plan.apps.get("org.x.app")!;
