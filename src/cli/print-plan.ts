@@ -60,8 +60,9 @@ export function printStart(plan: Plan, style: Style): string {
 }
 
 /** A plan for people: what is wrong, then one line an app, then tools, rules and the rest. */
-export function printPlan({ changes, report, text = "" }: { readonly changes: ChangeSet; readonly report: JsonObject; readonly text?: string }, style: Style): string {
-  const findings = text === "" ? [] : [text.trimEnd(), ""];
+export function printPlan(result: ReloadResult & { readonly report: JsonObject }, style: Style): string {
+  const { changes, report } = result;
+  const findings = findingsOf(result).flatMap((text) => [text, ""]);
   if (changes.empty) return [...findings, "no changes"].join("\n");
   const lines = [...findings, ...appLines(changes, style, own(report, "calls_in_flight"))];
   const tools = own(report, "tools");
@@ -114,9 +115,11 @@ export function printReload(result: ReloadResult, style: Style): string {
   const looks = { applied: "green", unchanged: "dim", rejected: "red", partial: "yellow", pending: "yellow" } as const;
   const head = `${style(looks[result.result], result.result)}  revision ${result.revision}`;
   const hint = result.result === "pending" ? "\nthe change waits: aurora-mcp plan shows it, aurora-mcp apply lets it through" : "";
-  return [
-    head + hint,
-    ...(result.text === "" ? [] : [result.text.trimEnd()]),
-    ...(result.changes.empty ? [] : [printPlan({ changes: result.changes, report: {} }, style)]),
-  ].join("\n");
+  const none = { ...result, errors: [], warnings: [], report: {} };
+  return [head + hint, ...findingsOf(result), ...(result.changes.empty ? [] : [printPlan(none, style)])].join("\n");
+}
+
+/** The text of what is wrong, if anything is. */
+function findingsOf({ errors, warnings, text }: ReloadResult): string[] {
+  return errors.length + warnings.length > 0 ? [text.trimEnd()] : [];
 }

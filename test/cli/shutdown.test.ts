@@ -6,7 +6,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { builtCli, runCli, startCli, type RunningCli } from "../support/built-cli.ts";
+import { builtCli, runCli, startCli, type CliResult, type RunningCli } from "../support/built-cli.ts";
 import { scriptedApp, topologyText } from "../support/kit.ts";
 import { makeWorkspace, type TestWorkspace } from "../support/workspace.ts";
 
@@ -140,6 +140,26 @@ describe("stopping", { timeout: 240_000 }, () => {
   });
 });
 
+describe("a host that was killed with SIGKILL", { timeout: 240_000 }, () => {
+  it("leaves servers that the next one ends before it starts its own (google-researcher-mcp#108)", async () => {
+    await workspaceOf({ "org.example.a": STUBBORN, "org.example.b": STUBBORN });
+    const first = await up();
+    await untilProcesses(2);
+    const left = await processes();
+    first.child.kill("SIGKILL");
+    await first.done;
+    expect(await processes()).toEqual(left);
+    const second = await up();
+    await untilProcesses(2);
+    expect((await processes()).filter((pid) => left.includes(pid))).toEqual([]);
+    expect(second.stderr()).toContain("ended processes that an earlier host left behind");
+    second.child.kill("SIGTERM");
+    second.child.kill("SIGTERM");
+    await second.done;
+    await untilProcesses(0);
+  });
+});
+
 describe("hang-up", { timeout: 240_000 }, () => {
   it("without a terminal reloads", async () => {
     await workspaceOf({ "org.example.good": {} }, { reload: "off" });
@@ -210,6 +230,24 @@ describe("starting", { timeout: 240_000 }, () => {
     const once = await runCli(["up", "--once"], { cwd: workspace.root });
     expect(once).toMatchObject({ code: 0, stdout: expect.stringMatching(/org\.example\.good +ready +2/) });
     expect(await processes()).toEqual([]);
+  });
+
+  it("with a broken policy starts, denies every call, and takes the mended policy over", async () => {
+    await workspaceOf({ "org.example.good": {} }, { policies: ["policies/*.yaml"], reload: "off" });
+    await workspace.write("topology/policies/p.yaml", "rules: [");
+    const host = await up();
+    const call = (): Promise<CliResult> => runCli(["call", "org.example.good.echo", "--args", "{}", "--json"], { cwd: workspace.root });
+    expect(JSON.parse((await call()).stdout)).toMatchObject({ ok: false, error: { error_code: "POLICY_DENIED" } });
+    expect(JSON.parse((await runCli(["status", "--json"], { cwd: workspace.root })).stdout)).toMatchObject({ config: { state: "rejected", errors: [{ file: "topology/policies/p.yaml", line: 1 }] } });
+    await workspace.write("topology/policies/p.yaml", "rules:\n  - { id: all-low, tools: ['*'], risk: low }\n");
+    expect(await runCli(["plan"], { cwd: workspace.root })).toMatchObject({ code: 2, stdout: expect.stringContaining("+ rule all-low") });
+    expect(await runCli(["reload"], { cwd: workspace.root })).toMatchObject({ code: 0 });
+    expect(await call()).toMatchObject({ code: 0 });
+    await workspace.write("topology/topology.yaml", "topology: 2\n");
+    expect(await runCli(["plan"], { cwd: workspace.root })).toMatchObject({ code: 1, stdout: expect.stringContaining("topology/topology.yaml:1:11") });
+    expect(await runCli(["up"], { cwd: workspace.root })).toMatchObject({ code: 1 });
+    host.child.kill("SIGTERM");
+    expect(await host.done).toMatchObject({ code: 0, stderr: expect.stringContaining("every call is denied") });
   });
 
   it("without a usable configuration exits 1, without a workspace 2", async () => {
