@@ -1,6 +1,5 @@
 import type { Template } from "../amp/template.ts";
 import type { SignalRule } from "../amp/mapping.ts";
-import { formatDuration } from "../base/durations.ts";
 import type { GraphRule, GraphSignal, HostGraph } from "../kit-api.ts";
 import type { CompiledRule } from "../policy/rules.ts";
 import { matchesAny } from "../policy/rule-index.ts";
@@ -37,7 +36,7 @@ function graphRule(rule: CompiledRule, apps: readonly string[], reach: ReadonlyM
     reason: ref.reason,
     action: rule.action,
     risk: rule.risk,
-    rate: limit?.rate ? `${limit.rate.count}/${formatDuration(limit.rate.perMs)}` : null,
+    rate: config.limits?.rate ?? null,
     concurrent: limit?.concurrent ?? null,
     clients: config.clients ?? null,
     conditions: Object.keys(config.args ?? {}),

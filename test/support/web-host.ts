@@ -52,7 +52,10 @@ const event = (data: object): object => ({ notify: { jsonrpc: "2.0", method: "au
 /** A small household of apps with every risk and a few states. */
 export function householdFiles(): Record<string, string> {
   const app = (tools: readonly object[], on: Readonly<Record<string, unknown>> = {}, more: object = {}): object =>
-    scriptedApp({ on: { "tools/list": [{ result: { tools } }], ...on } }, { mcp: { restart: { enabled: true, max_attempts: 3, backoff_seconds: 1.5 } }, ...more });
+    scriptedApp(
+      { on: { "tools/list": [{ result: { tools } }], ...on } },
+      { mcp: { restart: { enabled: true, max_attempts: 3, backoff_seconds: 1.5 } }, ...more },
+    );
   return {
     "topology/topology.yaml": topologyText(
       {
@@ -74,13 +77,25 @@ export function householdFiles(): Record<string, string> {
           ],
           {
             "tools/call get_friends": [
-              event({ type: "message.received", session_id: "group:123456", summary: "Mia: see you at <b>eight</b>\u202e", data: { text: "see you at eight" } }),
+              event({
+                type: "message.received",
+                session_id: "group:123456",
+                summary: "Mia: see you at <b>eight</b>\u202e",
+                data: { text: "see you at eight" },
+              }),
               { result: { content: [text("[]")] } },
             ],
           },
         ),
-        "im.polaris.weather": app([tool("get_weather", "Weather of a city.", { city: string }), tool("get_forecast", "Forecast for some days.", { city: string, days: { type: "integer" } })]),
-        "org.example.search": app([tool("find", "Finds pages.", { query: string })], { start: [{ stderr: "no index at /srv/index\n" }, { exit: 1 }] }, { trust: "low" }),
+        "im.polaris.weather": app([
+          tool("get_weather", "Weather of a city.", { city: string }),
+          tool("get_forecast", "Forecast for some days.", { city: string, days: { type: "integer" } }),
+        ]),
+        "org.example.search": app(
+          [tool("find", "Finds pages.", { query: string })],
+          { start: [{ stderr: "no index at /srv/index\n" }, { exit: 1 }] },
+          { trust: "low" },
+        ),
         "org.example.legacy": { enabled: false, mcp: { command: ["true"] } },
       },
       { name: "household", policies: ["policies/*.yaml"], signals: ["signals/*.yaml"], gateway: { listen: "127.0.0.1:0" }, pins: "off" },

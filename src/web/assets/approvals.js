@@ -2,7 +2,7 @@ import { ask } from "./api.js";
 import { h, put } from "./dom.js";
 import { actionButton, chip, facts, note } from "./parts.js";
 import { changes, noteApproval, state } from "./store.js";
-import { clockTime, countHidden, jsonBlock, placeText, safe } from "./text.js";
+import { clockTime, counted, countHidden, jsonBlock, placeText, safe } from "./text.js";
 
 /** Decided approvals that are still shown. */
 const MAX_DECIDED = 30;
@@ -60,7 +60,7 @@ function approvalCard(row) {
       ["Since", clockTime(row.created_at)],
       [pending ? "Expires" : "Decided by", pending ? h("span", { "data-expires": row.expires_at }, timeLeft(row.expires_at)) : safe(row.decided_by.join(", "))],
     ]),
-    hidden > 0 && h("p", { class: "warn" }, `${hidden} ${hidden === 1 ? "character" : "characters"} in these arguments cannot be seen; they are marked below.`),
+    hidden > 0 && h("p", { class: "warn" }, `${counted(hidden, "character")} in these arguments cannot be seen by themselves; below they stand marked.`),
     h("h3", {}, "Arguments"),
     jsonBlock(row.arguments),
     pending && decision(row),

@@ -2,7 +2,7 @@ import { ask } from "./api.js";
 import { h, put } from "./dom.js";
 import { actionButton, chip, facts, findingList, note, redraw } from "./parts.js";
 import { changes, noteReload, state } from "./store.js";
-import { safe } from "./text.js";
+import { counted, safe } from "./text.js";
 
 /** What became of a reload, in words. */
 const RESULTS = {
@@ -21,7 +21,7 @@ export async function reloadNow(how = "reload") {
   const result = await ask(`/api/${how}`, {});
   noteReload(result);
   const bad = result.errors.length;
-  note(bad > 0 ? `Reload: ${bad} ${bad === 1 ? "error" : "errors"}` : `Reload: ${result.result}`, bad > 0 ? "bad" : "good");
+  note(bad > 0 ? `Reload: ${counted(bad, "error")}` : `Reload: ${result.result}`, bad > 0 ? "bad" : "good");
   if (bad > 0) location.hash = "#config";
 }
 
@@ -55,10 +55,19 @@ export function showConfig(root, signal) {
         ["Policy", status.policy.loaded ? `${status.policy.rules} rules` : "not loaded: nothing can be called"],
         ["Inbox", h("span", {}, h("code", {}, safe(status.inbox.dir ?? "off")), ` ${status.inbox.written} written, ${status.inbox.pending} pending`)],
         ["Gateway", status.gateway.url && h("code", {}, safe(status.gateway.url))],
-        ["Exports", status.exports.length > 0 ? h("ul", { class: "plain" }, status.exports.map((/** @type {any} */ e) => h("li", {}, `${e.format}: ${e.tools} tools `, h("code", {}, safe(e.file))))) : null],
+        [
+          "Exports",
+          status.exports.length > 0
+            ? h(
+                "ul",
+                { class: "plain" },
+                status.exports.map((/** @type {any} */ e) => h("li", {}, `${e.format}: ${e.tools} tools `, h("code", {}, safe(e.file)))),
+              )
+            : null,
+        ],
       ]),
       hostChanges.length > 0 ? h("p", { class: "warn" }, "These settings change only when the host is started anew: ", safe(hostChanges.join(", "))) : null,
-      h("h2", {}, errors.length === 0 ? "No errors" : `${errors.length} ${errors.length === 1 ? "error" : "errors"}`),
+      h("h2", {}, errors.length === 0 ? "No errors" : counted(errors.length, "error")),
       findingList(errors),
       warnings.length + status.policy.warnings.length > 0 ? h("h2", {}, "Warnings") : null,
       findingList(unique([...warnings, ...status.policy.warnings])),
@@ -89,7 +98,13 @@ function showPlan(preview, plan) {
     plan.changes.empty && plan.errors.length === 0 ? h("p", {}, "change nothing.") : null,
     facts([
       ...Object.entries(apps ?? {}).map(([word, names]) => /** @type {[string, any]} */ ([`${word} apps`, word === "unchanged" ? null : list(names)])),
-      ...Object.entries(tools ?? {}).map(([word, names]) => /** @type {[string, any]} */ ([`tools ${word}`, list(names.map((/** @type {any} */ t) => (typeof t === "string" ? t : (t.name ?? JSON.stringify(t)))))])),
+      ...Object.entries(tools ?? {}).map(
+        ([word, names]) =>
+          /** @type {[string, any]} */ ([
+            `tools ${word}`,
+            list(names.map((/** @type {any} */ t) => (typeof t === "string" ? t : (t.name ?? JSON.stringify(t))))),
+          ]),
+      ),
       ["policy", plan.changes.policy ? "changes" : null],
       ["signals", plan.changes.signals ? "change" : null],
       ["after a restart", list(plan.changes.host)],

@@ -10,7 +10,13 @@ const MAX_ROWS = 200;
  * @param {AbortSignal} signal
  */
 export function showEvents(root, signal) {
-  const filter = h("input", { type: "search", placeholder: "Filter by type, app, session or summary", "aria-label": "Filter events", autocomplete: "off", spellcheck: "false" });
+  const filter = h("input", {
+    type: "search",
+    placeholder: "Filter by type, app, session or summary",
+    "aria-label": "Filter events",
+    autocomplete: "off",
+    spellcheck: "false",
+  });
   const pause = h("button", { type: "button", "aria-pressed": "false" }, "Pause");
   const list = h("ol", { class: "events", reversed: true });
   const empty = h("p", { class: "empty" }, "No event since this page was opened. What came before is in the inbox folder.");

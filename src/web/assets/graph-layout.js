@@ -31,7 +31,7 @@ export function layOut({ apps, tools, graph, inbox }, width) {
   const toolsOf = new Map(apps.map((app) => [app.package, /** @type {any[]} */ ([])]));
   for (const tool of tools) toolsOf.get(tool.app)?.push(tool);
   const rules = (graph?.rules ?? []).map((/** @type {any} */ rule) => block(`rule:${rule.id}`, "rule", SMALL, rule));
-  const table = graph === null ? [] : [block("table", "table", SMALL + 10, graph.table)];
+  const table = graph === null ? [] : [block("table", "table", SMALL + 16, graph.table)];
   const cards = apps.map((app) => {
     const own = toolsOf.get(app.package) ?? [];
     const rows = Math.min(MAX_SQUARE_ROWS, Math.ceil(own.length / perRow));
@@ -98,6 +98,7 @@ function edgesOf(nodes, graph, apps, narrow) {
   const byKey = new Map(nodes.map((node) => [node.key, node]));
   /** @type {GraphEdge[]} */
   const edges = [];
+  const present = apps.filter((app) => app.state !== "disabled" && app.state !== "skipped");
   /**
    * @param {string} from
    * @param {string} to
@@ -106,16 +107,22 @@ function edgesOf(nodes, graph, apps, narrow) {
   const join = (from, to, tone) => {
     const a = byKey.get(from);
     const b = byKey.get(to);
-    if (a && b) edges.push({ from, to, tone, path: narrow || a.x === b.x ? around(a, b, from.startsWith("app:") || a.kind === "signal" || a.kind === "built-in") : across(a, b) });
+    if (a && b)
+      edges.push({
+        from,
+        to,
+        tone,
+        path: narrow || a.x === b.x ? around(a, b, from.startsWith("app:") || a.kind === "signal" || a.kind === "built-in") : across(a, b),
+      });
   };
   for (const rule of graph?.rules ?? []) for (const { app } of rule.apps) join(`rule:${rule.id}`, `app:${app}`, rule.action ?? (rule.risk ? "risk" : "limit"));
   for (const app of apps) if (app.tools > 0) join("table", `app:${app.package}`, "table");
   for (const signal of graph?.signals ?? []) {
     if (signal.file === null) continue;
-    for (const app of signal.apps ?? apps.map((one) => one.package)) join(`app:${app}`, `signal:${signal.id}`, signal.emits === null ? "drop" : "signal");
+    for (const app of signal.apps ?? present.map((one) => one.package)) join(`app:${app}`, `signal:${signal.id}`, signal.emits === null ? "drop" : "signal");
     if (signal.emits !== null) join(`signal:${signal.id}`, "inbox", "signal");
   }
-  for (const app of apps) join(`app:${app.package}`, "built-in", "signal");
+  for (const app of present) join(`app:${app.package}`, "built-in", "signal");
   join("built-in", "inbox", "signal");
   return edges;
 }

@@ -2,7 +2,7 @@ import { ApiError, ask, follow } from "./api.js";
 import { h, put } from "./dom.js";
 import { actionButton, chip, facts, note, redraw } from "./parts.js";
 import { changes, state } from "./store.js";
-import { clockTime, placeText, safe } from "./text.js";
+import { clockTime, counted, placeText, safe } from "./text.js";
 
 const MAX_LINES = 500;
 
@@ -49,10 +49,22 @@ function content(kind, name) {
   }
   if (kind === "built-in") {
     const rules = graph?.signals.filter((/** @type {any} */ one) => one.file === null) ?? [];
-    return h("div", {}, h("h2", {}, "Built-in table"), h("p", { class: "muted" }, "For signals that no mapping of yours takes."), rules.map((/** @type {any} */ rule) => h("div", {}, h("h3", {}, safe(rule.id)), signalFacts(rule))));
+    return h(
+      "div",
+      {},
+      h("h2", {}, "Built-in table"),
+      h("p", { class: "muted" }, "For signals that no mapping of yours takes."),
+      rules.map((/** @type {any} */ rule) => h("div", {}, h("h3", {}, safe(rule.id)), signalFacts(rule))),
+    );
   }
   if (kind === "table") {
-    return h("div", {}, h("h2", {}, "Risk table"), h("p", { class: "muted" }, "What happens to a call that no rule decides."), facts(Object.entries(graph?.table ?? {}).map(([risk, action]) => [risk, chip("action", String(action))])));
+    return h(
+      "div",
+      {},
+      h("h2", {}, "Risk table"),
+      h("p", { class: "muted" }, "What happens to a call that no rule decides."),
+      facts(Object.entries(graph?.table ?? {}).map(([risk, action]) => [risk, chip("action", String(action))])),
+    );
   }
   const { inbox } = status;
   return h(
@@ -91,7 +103,7 @@ function appPart(app) {
     "div",
     {},
     h("h2", {}, safe(app.name)),
-    h("p", { class: "mono small" }, safe(app.package)),
+    app.name === app.package ? null : h("p", { class: "mono small" }, safe(app.package)),
     facts([
       ["State", h("span", {}, chip("state", app.state), " ", safe(app.reason))],
       ["Process", app.pid],
@@ -101,15 +113,37 @@ function appPart(app) {
       ["Restarts", app.restarts],
       ["Next attempt", app.next_attempt && clockTime(app.next_attempt)],
       ["Calls running", app.calls],
-      ["Rules", rules.length > 0 ? h("ul", { class: "plain" }, rules.map((/** @type {any} */ rule) => h("li", {}, h("a", { href: `#graph/${encodeURIComponent(`rule:${rule.id}`)}` }, safe(rule.id))))) : null],
+      [
+        "Rules",
+        rules.length > 0
+          ? h(
+              "ul",
+              { class: "plain" },
+              rules.map((/** @type {any} */ rule) => h("li", {}, h("a", { href: `#graph/${encodeURIComponent(`rule:${rule.id}`)}` }, safe(rule.id)))),
+            )
+          : null,
+      ],
     ]),
     state.role === "operator" ? restart : null,
-    [...app.dropped.map((/** @type {any} */ d) => `${d.kind} ${d.name} was left out: ${d.reason}`), ...app.warnings, ...(app.findings ?? []).map((/** @type {any} */ f) => `${f.item}: ${f.finding}`)].map((text) => h("p", { class: "warn" }, safe(text))),
-    h("h3", {}, `${tools.length} ${tools.length === 1 ? "tool" : "tools"}`),
+    [
+      ...app.dropped.map((/** @type {any} */ d) => `${d.kind} ${d.name} was left out: ${d.reason}`),
+      ...app.warnings,
+      ...(app.findings ?? []).map((/** @type {any} */ f) => `${f.item}: ${f.finding}`),
+    ].map((text) => h("p", { class: "warn" }, safe(text))),
+    h("h3", {}, counted(tools.length, "tool")),
     h(
       "ul",
       { class: "plain" },
-      tools.map((tool) => h("li", {}, chip("risk", tool.risk), " ", h("a", { href: `#tools/${encodeURIComponent(tool.name)}` }, safe(tool.tool)), tool.state === "exposed" ? null : [" ", chip("tool", tool.state)])),
+      tools.map((tool) =>
+        h(
+          "li",
+          {},
+          chip("risk", tool.risk),
+          " ",
+          h("a", { href: `#tools/${encodeURIComponent(tool.name)}` }, safe(tool.tool)),
+          tool.state === "exposed" ? null : [" ", chip("tool", tool.state)],
+        ),
+      ),
     ),
   );
 }
@@ -128,7 +162,16 @@ function rulePart(rule) {
       ["Only for", rule.clients && safe(rule.clients.join(", "))],
       ["Looks at", rule.conditions.length > 0 ? safe(rule.conditions.join(", ")) : null],
       ["Reason", rule.reason && safe(rule.reason)],
-      ["Reaches", h("ul", { class: "plain" }, rule.apps.map((/** @type {any} */ one) => h("li", {}, h("a", { href: `#graph/${encodeURIComponent(`app:${one.app}`)}` }, safe(one.app)), ` ${one.tools} tools`)))],
+      [
+        "Reaches",
+        h(
+          "ul",
+          { class: "plain" },
+          rule.apps.map((/** @type {any} */ one) =>
+            h("li", {}, h("a", { href: `#graph/${encodeURIComponent(`app:${one.app}`)}` }, safe(one.app)), ` ${counted(one.tools, "tool")}`),
+          ),
+        ),
+      ],
     ]),
   );
 }

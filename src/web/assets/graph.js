@@ -3,7 +3,7 @@ import { showNodePanel } from "./graph-panel.js";
 import { layOut, SQUARE, SQUARE_STEP } from "./graph-layout.js";
 import { redraw } from "./parts.js";
 import { changes, state } from "./store.js";
-import { safeText } from "./text.js";
+import { counted, safeText } from "./text.js";
 
 const PULSE_MS = 1400;
 
@@ -16,7 +16,12 @@ const PULSE_MS = 1400;
 export function showGraph(root, signal, selected) {
   const picture = h("div", { class: "picture" });
   const panel = h("section", { class: "detail", "aria-label": "Details" });
-  put(root, h("h1", { class: "sr-only" }, "Graph"), summaryLine(), h("div", { class: selected === "" ? "graph" : "graph split" }, picture, selected === "" ? null : panel));
+  put(
+    root,
+    h("h1", { class: "sr-only" }, "Graph"),
+    summaryLine(),
+    h("div", { class: selected === "" ? "graph" : "graph split" }, picture, selected === "" ? null : panel),
+  );
 
   let width = 0;
   const draw = () => {
@@ -64,7 +69,11 @@ function summaryLine() {
     [String(status.approvals.pending), "approvals wait"],
     [String(status.inbox.written), "events written"],
   ];
-  return h("p", { class: "summary" }, items.flatMap(([count, word], i) => [i > 0 ? " " : null, h("span", { class: "figure" }, h("b", {}, count), ` ${word}`)]));
+  return h(
+    "p",
+    { class: "summary" },
+    items.flatMap(([count, word], i) => [i > 0 ? " " : null, h("span", { class: "figure" }, h("b", {}, count), ` ${word}`)]),
+  );
 }
 
 /**
@@ -77,7 +86,14 @@ function drawLayout(layout, selected) {
   const dims = selected !== "" && layout.nodes.some((node) => node.key === selected);
   return s(
     "svg",
-    { viewBox: `0 0 ${layout.width} ${layout.height}`, width: layout.width, height: layout.height, class: dims ? "dims" : null, role: "group", "aria-label": "Policies, apps and signals" },
+    {
+      viewBox: `0 0 ${layout.width} ${layout.height}`,
+      width: layout.width,
+      height: layout.height,
+      class: dims ? "dims" : null,
+      role: "group",
+      "aria-label": "Policies, apps and signals",
+    },
     layout.edges.map((edge) => {
       const lit = edge.from === selected || edge.to === selected;
       return s("path", { d: edge.path, class: `edge edge-${edge.tone}${lit ? " lit" : ""}`, "data-from": edge.from, "data-to": edge.to });
@@ -133,26 +149,54 @@ function describe({ kind, data }) {
   switch (kind) {
     case "app": {
       const { app } = data;
-      const parts = [app.state, app.pid === null ? app.transport : `pid ${app.pid}`, `${app.tools} tools`, app.calls > 0 ? `${app.calls} running` : null, app.restarts > 0 ? `${app.restarts} restarts` : null];
+      const parts = [
+        app.state,
+        app.pid === null ? app.transport : `pid ${app.pid}`,
+        counted(app.tools, "tool"),
+        app.calls > 0 ? `${app.calls} running` : null,
+        app.restarts > 0 ? counted(app.restarts, "restart") : null,
+      ];
       const subtitle = parts.filter(Boolean).join(" · ");
       return { title: safeText(app.package), subtitle, tone: app.state, label: safeText(`${app.package}: ${subtitle}${app.reason ? `, ${app.reason}` : ""}`) };
     }
     case "rule": {
       const does = [data.action, data.risk && `risk ${data.risk}`, data.rate, data.concurrent && `${data.concurrent} at once`].filter(Boolean).join(" · ");
       const count = data.apps.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + one.tools, 0);
-      return { title: safeText(data.id), subtitle: `${does} · ${count} tools`, tone: data.action ?? "limit", label: safeText(`rule ${data.id}: ${does}, ${count} tools`) };
+      return {
+        title: safeText(data.id),
+        subtitle: `${does} · ${counted(count, "tool")}`,
+        tone: data.action ?? "limit",
+        label: safeText(`rule ${data.id}: ${does}, ${counted(count, "tool")}`),
+      };
     }
     case "table":
-      return { title: "risk table", subtitle: "where no rule decides", tone: "table", label: `risk table: ${Object.entries(data).map(([risk, action]) => `${risk} ${action}`).join(", ")}` };
+      return {
+        title: "risk table",
+        subtitle: "where no rule decides",
+        tone: "table",
+        label: `risk table: ${Object.entries(data)
+          .map(([risk, action]) => `${risk} ${action}`)
+          .join(", ")}`,
+      };
     case "signal": {
       const what = data.emits === null ? "dropped" : `→ ${data.emits}`;
-      return { title: safeText(data.id), subtitle: safeText(what), tone: data.emits === null ? "drop" : "signal", label: safeText(`mapping ${data.id}: ${what}`) };
+      return {
+        title: safeText(data.id),
+        subtitle: safeText(what),
+        tone: data.emits === null ? "drop" : "signal",
+        label: safeText(`mapping ${data.id}: ${what}`),
+      };
     }
     case "built-in":
       return { title: "built-in table", subtitle: `${data.length} mappings for the rest`, tone: "signal", label: `built-in table: ${data.length} mappings` };
     case "inbox": {
       const text = data.dir === null ? "off" : `${data.written} written · ${data.pending} pending`;
-      return { title: "inbox", subtitle: data.degraded ?? text, tone: data.degraded ? "failed" : data.dir === null ? "stopped" : "ready", label: `inbox: ${data.degraded ?? text}` };
+      return {
+        title: "inbox",
+        subtitle: data.degraded ?? text,
+        tone: data.degraded ? "failed" : data.dir === null ? "stopped" : "ready",
+        label: `inbox: ${data.degraded ?? text}`,
+      };
     }
   }
 }
@@ -165,7 +209,11 @@ function squares({ tools, room, perRow }) {
   const place = (/** @type {number} */ i) => ({ x: 14 + (i % perRow) * SQUARE_STEP, y: 54 + Math.floor(i / perRow) * SQUARE_STEP });
   const marks = shown.map((tool, i) => {
     const { x, y } = place(i);
-    return s("rect", { x, y, width: SQUARE, height: SQUARE, rx: 2.5, class: `tool risk-${tool.risk} ${tool.state === "exposed" ? "" : "hollow"}` }, s("title", {}, safeText(`${tool.tool}: ${tool.risk}, ${tool.action}, ${tool.state}`)));
+    return s(
+      "rect",
+      { x, y, width: SQUARE, height: SQUARE, rx: 2.5, class: `tool risk-${tool.risk} ${tool.state === "exposed" ? "" : "hollow"}` },
+      s("title", {}, safeText(`${tool.tool}: ${tool.risk}, ${tool.action}, ${tool.state}`)),
+    );
   });
   if (sorted.length > shown.length) {
     const { x, y } = place(shown.length);
@@ -181,7 +229,12 @@ function squares({ tools, room, perRow }) {
 function tableRow(table, width) {
   const step = (width - 24) / 4;
   return Object.entries(table).map(([risk, action], i) =>
-    s("g", { transform: `translate(${14 + i * step} 49)` }, s("rect", { width: 8, height: 8, rx: 2, class: `tool risk-${risk}` }), s("text", { x: 12, y: 7.5, class: "node-tiny" }, action)),
+    s(
+      "g",
+      { transform: `translate(${14 + i * step} 53)` },
+      s("rect", { width: 8, height: 8, rx: 2, class: `tool risk-${risk}` }),
+      s("text", { x: 12, y: 7.5, class: "node-tiny" }, action),
+    ),
   );
 }
 

@@ -54,10 +54,18 @@ function showView() {
   content.className = `view-${view.name}`;
   const root = h("div", {});
   put(content, root);
+  for (const old of document.querySelectorAll(".note.plain")) old.remove();
   view.show(root, shown.signal, selected);
   put(
     tabs,
-    open.map((one) => h("a", { href: `#${one.name}`, "aria-current": one === view ? "page" : null, "data-tab": one.name }, one.title, h("span", { class: "count", "aria-hidden": "true" }))),
+    open.map((one) =>
+      h(
+        "a",
+        { href: `#${one.name}`, "aria-current": one === view ? "page" : null, "data-tab": one.name },
+        one.title,
+        h("span", { class: "count", "aria-hidden": "true" }),
+      ),
+    ),
   );
   showCounts();
 }
@@ -99,7 +107,13 @@ function showLogin(why) {
     h("label", { for: "token" }, "Operator token"),
     h("div", { class: "decision" }, field, go),
     why ? h("p", { class: "warn", role: "alert" }, why) : null,
-    h("p", { id: "token-help", class: "muted" }, "It stands in ", h("code", {}, "data/run/operator.token"), " of the workspace. This tab keeps it until it is closed; no cookie is set. With a caller token the page shows states and tools only."),
+    h(
+      "p",
+      { id: "token-help", class: "muted" },
+      "It stands in ",
+      h("code", {}, "data/run/operator.token"),
+      " of the workspace. This tab keeps it until it is closed; no cookie is set. With a caller token the page shows states and tools only.",
+    ),
   );
   form.addEventListener("submit", (event) => {
     event.preventDefault();

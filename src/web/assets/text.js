@@ -35,7 +35,9 @@ export function visibleRuns(text, multiline = false) {
  * @param {boolean} [multiline]
  */
 export function safe(text, multiline = false) {
-  const runs = visibleRuns(text ?? "", multiline).map((run) => (run.hidden ? h("mark", { class: "hidden-char", title: "not visible in the text itself" }, run.text) : run.text));
+  const runs = visibleRuns(text ?? "", multiline).map((run) =>
+    run.hidden ? h("mark", { class: "hidden-char", title: "not visible in the text itself" }, run.text) : run.text,
+  );
   return h("bdi", multiline ? { class: "multiline" } : {}, runs);
 }
 
@@ -44,7 +46,9 @@ export function safe(text, multiline = false) {
  * @param {string | null | undefined} text
  */
 export function safeText(text) {
-  return visibleRuns(text ?? "").map((run) => run.text).join("");
+  return visibleRuns(text ?? "")
+    .map((run) => run.text)
+    .join("");
 }
 
 /** A number whose digits a double cannot hold; shown as it was written. */
@@ -52,6 +56,10 @@ export class ExactNumber {
   /** @param {string} source */
   constructor(source) {
     this.source = source;
+  }
+
+  toString() {
+    return this.source;
   }
 }
 
@@ -90,7 +98,7 @@ function writeJson(value, indent, out) {
     return;
   }
   if (value === null || typeof value !== "object" || value instanceof ExactNumber) {
-    out.append(h("span", { class: "json-plain" }, value instanceof ExactNumber ? value.source : String(value)));
+    out.append(h("span", { class: "json-plain" }, String(value)));
     return;
   }
   const list = Array.isArray(value);
@@ -128,6 +136,15 @@ export function countHidden(value) {
 export function clockTime(iso) {
   const date = new Date(iso);
   return Number.isNaN(date.getTime()) ? safeText(iso) : date.toLocaleTimeString([], { hour12: false });
+}
+
+/**
+ * `1 tool`, `2 tools`.
+ * @param {number} count
+ * @param {string} word
+ */
+export function counted(count, word) {
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
 }
 
 /**

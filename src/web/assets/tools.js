@@ -2,7 +2,7 @@ import { ask } from "./api.js";
 import { h, put } from "./dom.js";
 import { chip, facts } from "./parts.js";
 import { changes, state } from "./store.js";
-import { jsonBlock, placeText, safe } from "./text.js";
+import { counted, jsonBlock, placeText, safe } from "./text.js";
 
 const PAGE = 200;
 const RISKS = ["low", "medium", "high", "critical"];
@@ -28,11 +28,18 @@ export function showTools(root, signal, selected) {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const found = state.tools.filter((tool) => {
       const text = `${tool.name} ${tool.short_name} ${tool.title ?? ""} ${tool.description ?? ""}`.toLowerCase();
-      return words.every((word) => text.includes(word)) && (risk.selectedIndex === 0 || tool.risk === risk.value) && (where.selectedIndex === 0 || tool.state === where.value);
+      return (
+        words.every((word) => text.includes(word)) &&
+        (risk.selectedIndex === 0 || tool.risk === risk.value) &&
+        (where.selectedIndex === 0 || tool.state === where.value)
+      );
     });
     const cost = found.reduce((total, tool) => total + (tool.state === "exposed" ? tool.tokens : 0), 0);
     sum.textContent = `${found.length} of ${state.tools.length} tools; those exposed cost about ${cost} tokens in every request that offers them all`;
-    put(list, found.slice(0, shown).map((tool) => toolRow(tool, tool.name === selected)));
+    put(
+      list,
+      found.slice(0, shown).map((tool) => toolRow(tool, tool.name === selected)),
+    );
     more.hidden = found.length <= shown;
     root.classList.toggle("has-detail", selected !== "");
   };
@@ -50,7 +57,11 @@ export function showTools(root, signal, selected) {
  * @param {string[]} values
  */
 function choice(label, values) {
-  return h("select", { "aria-label": label }, values.map((value) => h("option", { value }, value)));
+  return h(
+    "select",
+    { "aria-label": label },
+    values.map((value) => h("option", { value }, value)),
+  );
 }
 
 /**
@@ -95,7 +106,10 @@ async function showTool(detail, tool) {
   );
   if (state.role !== "operator") return;
   try {
-    const [schemas, why] = await Promise.all([ask(`/api/schemas?tool=${encodeURIComponent(tool.name)}`), ask(`/api/explain?tool=${encodeURIComponent(tool.name)}`)]);
+    const [schemas, why] = await Promise.all([
+      ask(`/api/schemas?tool=${encodeURIComponent(tool.name)}`),
+      ask(`/api/explain?tool=${encodeURIComponent(tool.name)}`),
+    ]);
     put(body, decisionPart(why), schemaPart(schemas));
   } catch (error) {
     put(body, h("p", { class: "warn" }, error instanceof Error ? error.message : String(error)));
@@ -111,7 +125,10 @@ function decisionPart(why) {
     facts([
       ["Decision", h("span", {}, chip("action", why.decision), " ", safe(why.reason))],
       ["Rule", why.rule && h("span", {}, safe(why.rule), " ", h("code", {}, safe(placeText(why))))],
-      ["Limits", why.limits.map((/** @type {any} */ l) => `${l.rule}: ${[l.rate, l.concurrent && `${l.concurrent} at once`].filter(Boolean).join(", ")}`).join("; ")],
+      [
+        "Limits",
+        why.limits.map((/** @type {any} */ l) => `${l.rule}: ${[l.rate, l.concurrent && `${l.concurrent} at once`].filter(Boolean).join(", ")}`).join("; "),
+      ],
       ["Pin", `${why.pin.state}`],
       ["Timeout", `${why.timeout_ms / 1000} s`],
     ]),
@@ -124,7 +141,12 @@ function schemaPart(schemas) {
   const own = { format: "server's own", schema: schemas.definition, tokens: null, changes: [], reason: null, strict: false };
   const targets = [own, ...schemas.targets];
   const buttons = targets.map((/** @type {any} */ target) =>
-    h("button", { type: "button", class: "target", "aria-pressed": "false" }, target.format, target.tokens ? h("span", { class: "muted" }, ` ${target.tokens}`) : null),
+    h(
+      "button",
+      { type: "button", class: "target", "aria-pressed": "false" },
+      target.format,
+      target.tokens ? h("span", { class: "muted" }, ` ${target.tokens}`) : null,
+    ),
   );
   /** @param {number} index */
   const show = (index) => {
@@ -137,14 +159,19 @@ function schemaPart(schemas) {
         h(
           "details",
           {},
-          h("summary", {}, `${target.changes.length} ${target.changes.length === 1 ? "difference" : "differences"} from the server's schema`),
-          h("ul", { class: "small" }, target.changes.map((/** @type {any} */ c) => h("li", {}, h("code", {}, c.code), " ", safe(c.pointer), ` (${c.effect})`))),
+          h("summary", {}, `${counted(target.changes.length, "difference")} from the server's schema`),
+          h(
+            "ul",
+            { class: "small" },
+            target.changes.map((/** @type {any} */ c) => h("li", {}, h("code", {}, c.code), " ", safe(c.pointer), ` (${c.effect})`)),
+          ),
         ),
-      typeof target.schema === "string" ? h("pre", { class: "json", tabindex: 0 }, safe(target.schema, true)) : target.schema !== null && jsonBlock(target.schema),
+      typeof target.schema === "string"
+        ? h("pre", { class: "json", tabindex: 0 }, safe(target.schema, true))
+        : target.schema !== null && jsonBlock(target.schema),
     );
   };
   for (const [i, button] of buttons.entries()) button.addEventListener("click", () => show(i));
   show(0);
   return h("div", {}, h("h3", {}, "Schema by target, with tokens"), h("div", { class: "targets" }, buttons), view);
 }
-
