@@ -1,7 +1,10 @@
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, readlink, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import type { Logger } from "../../src/kit-api.ts";
+import { createKit } from "../../src/kit.ts";
 import { isRunning, scriptedApp, startKit, topologyText, until, type TestKit } from "../support/kit.ts";
+import { makeWorkspace } from "../support/workspace.ts";
 
 const LOW = "rules:\n  - { id: all-low, tools: ['*'], risk: low }\n";
 const mcpOf = (script: object, more: object = {}): object => ({ ...(scriptedApp(script) as { mcp: object }).mcp, ...more });
@@ -274,8 +277,50 @@ describe("plan", () => {
 
 /** Servers whose environment was made in this workspace still running, by their working directory. */
 async function commandsUnder(root: string): Promise<string[]> {
-  const { readdir, readlink } = await import("node:fs/promises");
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const folders = await Promise.all(pids.map(async (pid) => ((await isRunning(Number(pid))) ? readlink(`/proc/${pid}/cwd`).catch(() => "") : "")));
   return folders.filter((folder) => folder.startsWith(root));
+}
+
+describe("processes and secrets", () => {
+  it("has one process after ten edits in a row, each while the one before may still start", async () => {
+    await start();
+    for (let n = 1; n <= 10; n += 1) {
+      await t.workspace.write("apps/b/manifest.yaml", manifest("org.b", {}, { env: { N: String(n) } }));
+      await t.kit.reload();
+      await new Promise((resolve) => setTimeout(resolve, (n % 3) * 250));
+    }
+    await until(async () => app("org.b")?.state === "ready" && (await commandsUnder(t.workspace.root)).length === 2);
+    const { result } = await t.kit.callTool("org.b.journal", {});
+    expect(result).toBeDefined();
+    expect(await environmentOf(t.pid("org.b")!)).toContain("N=10");
+  });
+
+  it("shows a secret nowhere, although a command line, an environment and a server's last words hold it", async () => {
+    const said: unknown[] = [];
+    const log = Object.fromEntries(["debug", "info", "warn", "error"].map((level) => [level, (...line: unknown[]) => void said.push(line)])) as unknown as Logger;
+    (log as { child: unknown }).child = () => log;
+    const workspace = await makeWorkspace({
+      "topology/topology.yaml": topologyText({
+        "org.gone": { mcp: { command: "no-such-command", args: ["--key=${DEMO_KEY}"], env: { GIT_PAT: "${DEMO_KEY}" } } },
+        "org.loud": { mcp: { command: "node", args: ["-e", "console.error('key', process.env.GIT_PAT, process.argv); process.exit(1)", "x", "--key=${DEMO_KEY}"], env: { GIT_PAT: "${DEMO_KEY}" } } },
+      }),
+    });
+    const kit = createKit({ topology: workspace.topology, watch: false, env: { ...process.env, DEMO_KEY: "zz-canary-123" }, log });
+    t = { kit, workspace, stop: async () => (await kit.close(), workspace.remove()) } as TestKit;
+    await kit.start();
+    await until(() => kit.status().apps.every((row) => row.state !== "starting"));
+    await workspace.write("topology/topology.yaml", `${await readFile(workspace.topology, "utf8")} x`);
+    said.push(await kit.reload(), await kit.plan(), kit.status(), kit.appLog("org.loud"), kit.appLog("org.gone"));
+    expect(kit.appLog("org.loud").join("\n")).toContain("key ***");
+    await kit.close();
+    const files = (await readdir(path.join(workspace.root, "data"), { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+    for (const file of files) said.push(await readFile(path.join(file.parentPath, file.name), "utf8"));
+    expect(files.length).toBeGreaterThan(2);
+    expect(JSON.stringify(said)).not.toContain("zz-canary-123");
+  });
+});
+
+async function environmentOf(pid: number): Promise<string[]> {
+  return (await readFile(`/proc/${pid}/environ`, "utf8")).split("\0");
 }
