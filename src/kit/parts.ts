@@ -167,6 +167,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     random: Math.random,
     log,
     cleanListing: (listing) => masker.known(listing),
+    mask: (text) => masker.text(text),
     pins: (app, tool) => pins.check(app, "tool", tool),
     events: {
       onSnapshot: (_snapshot, changed) => {

@@ -410,7 +410,8 @@ export class AppRunner {
     return drain;
   }
 
-  #set(state: AppState, reason: string | null): void {
+  #set(state: AppState, why: string | null): void {
+    const reason = why === null ? null : this.deps.mask(why);
     const changed = state !== this.#state || reason !== this.#reason;
     this.#state = state;
     this.#reason = reason;

@@ -33,6 +33,8 @@ export interface AppRunnerDeps {
   readonly log: Logger;
   /** Takes the host's own secrets out of what a server shows, before anybody sees it. */
   readonly cleanListing: (listing: AppListing) => AppListing;
+  /** Takes secrets out of a reason, for a server may repeat what it was sent. */
+  readonly mask: (text: string) => string;
   readonly events: AppRunnerEvents;
 }
 

@@ -38,6 +38,7 @@ export interface RuntimeDeps {
   readonly log: Logger;
   readonly pins: PinCheck;
   readonly cleanListing: (listing: AppListing) => AppListing;
+  readonly mask: (text: string) => string;
   readonly events: RuntimeEvents;
 }
 

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AmpEnvelope } from "../../src/amp/types.ts";
-import type { Kit } from "../../src/kit-api.ts";
+import type { Kit, Logger } from "../../src/kit-api.ts";
 import { createKit } from "../../src/kit.ts";
 import { makeWorkspace, type TestWorkspace } from "./workspace.ts";
 
@@ -30,9 +30,9 @@ export function topologyText(apps: Readonly<Record<string, unknown>>, more: Read
 }
 
 /** Starts a kit over these files and waits until every app has settled. */
-export async function startKit(files: Readonly<Record<string, string>>, options: { readonly watch?: boolean; readonly settle?: boolean } = {}): Promise<TestKit> {
+export async function startKit(files: Readonly<Record<string, string>>, options: { readonly watch?: boolean; readonly settle?: boolean; readonly env?: NodeJS.ProcessEnv; readonly log?: Logger } = {}): Promise<TestKit> {
   const workspace = await makeWorkspace(files);
-  const kit = createKit({ topology: workspace.topology, watch: options.watch ?? false });
+  const kit = createKit({ topology: workspace.topology, watch: options.watch ?? false, ...(options.env ? { env: options.env } : {}), ...(options.log ? { log: options.log } : {}) });
   const stop = async (): Promise<void> => {
     await kit.close();
     await workspace.remove();
