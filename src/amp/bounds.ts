@@ -19,7 +19,7 @@ export function boundSummary(text: string): string {
 
 /** An event type: spaces and invisible characters become `_`, cut to a safe length, never empty. */
 export function boundType(text: string): string {
-  const plain = [...truncate(text, MAX_TYPE)].map((c) => (/[\p{C}\p{Z}]/u.test(c) ? "_" : c)).join("");
+  const plain = truncate(text, MAX_TYPE).replaceAll(/[\p{C}\p{Z}]/gu, "_");
   return plain === "" ? "unknown" : plain;
 }
 

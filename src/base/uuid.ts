@@ -5,6 +5,9 @@ const hex = (bytes: Uint8Array): string => {
   return `${text.slice(0, 8)}-${text.slice(8, 12)}-${text.slice(12, 16)}-${text.slice(16, 20)}-${text.slice(20)}`;
 };
 
+/** Random bytes are fetched for so many ids at once: asking for few costs as much as asking for many. */
+const IDS_AT_ONCE = 256;
+
 /**
  * A source of UUIDv7 (RFC 9562, method 1): ids of one source strictly increase as text, even when the clock stands still
  * or steps back. `now` gives milliseconds, `random` fresh bytes.
@@ -12,6 +15,15 @@ const hex = (bytes: Uint8Array): string => {
 export function uuidV7Source(now: () => number, random: (size: number) => Uint8Array = randomBytes): () => string {
   let last = 0;
   let counter = 0;
+  let pool: Uint8Array = new Uint8Array();
+  let used = 0;
+  const fresh = (): Uint8Array => {
+    if (used === pool.length) {
+      pool = random(8 * IDS_AT_ONCE);
+      used = 0;
+    }
+    return pool.subarray(used, (used += 8));
+  };
   return () => {
     const time = Math.floor(now());
     if (time > last) {
@@ -26,7 +38,7 @@ export function uuidV7Source(now: () => number, random: (size: number) => Uint8A
       }
     }
     const bytes = new Uint8Array(16);
-    bytes.set(random(8), 8);
+    bytes.set(fresh(), 8);
     let rest = last;
     for (let i = 5; i >= 0; i -= 1) {
       bytes[i] = rest % 256;

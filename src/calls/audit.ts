@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { ExactNumber } from "../base/exact-json.ts";
 import { canonicalJson, isObject, own, setOwn, type Json, type JsonObject } from "../base/json.ts";
@@ -39,6 +39,8 @@ export interface Audit {
 }
 
 const GENESIS = "0".repeat(64);
+/** Records that nobody waits for are gathered this long, so that a busy host writes many at once. */
+const GATHER_MS = 10;
 /** Longest text kept of one value. */
 const MAX_VALUE_CHARS = 4000;
 
@@ -50,28 +52,42 @@ export async function openAudit(options: { readonly file: AuditFile; readonly cl
   let head = headOf(found.lastLine);
   let pending: { fields: JsonObject; durable: boolean; resolve: () => void; reject: (error: unknown) => void }[] = [];
   let running: Promise<void> | null = null;
+  let timer: NodeJS.Timeout | null = null;
 
-  const flush = async (): Promise<void> => {
-    while (pending.length > 0) {
-      const batch = pending;
-      pending = [];
-      let next = head;
-      let text = "";
-      for (const { fields } of batch) {
-        const record = chained(fields, next);
-        next = { seq: next.seq + 1, hash: record["hash"] as string };
-        text += `${jsonLine(record)}\n`;
-      }
-      try {
-        await file.append(text, next, batch.some((p) => p.durable));
-        head = next;
-        for (const p of batch) p.resolve();
-      } catch (error) {
-        // The chain stays where it was, so the next record that can be written fits on.
-        for (const p of batch) p.reject(error);
-      }
+  const writeBatch = async (): Promise<void> => {
+    const batch = pending;
+    pending = [];
+    let next = head;
+    let text = "";
+    for (const { fields } of batch) {
+      const record = chained(fields, next);
+      next = { seq: next.seq + 1, hash: record["hash"] as string };
+      text += `${jsonLine(record)}\n`;
     }
+    try {
+      await file.append(text, next, batch.some((p) => p.durable));
+      head = next;
+      for (const p of batch) p.resolve();
+    } catch (error) {
+      // The chain stays where it was, so the next record that can be written fits on.
+      for (const p of batch) p.reject(error);
+    }
+  };
+  const writeAll = async (): Promise<void> => {
+    do await writeBatch();
+    while (pending.some((p) => p.durable));
     running = null;
+    if (pending.length > 0) gather();
+  };
+  /** Writes what is pending, and whatever durable record comes meanwhile; one batch at a time. */
+  const flush = (): void => {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    // In the next microtask, so that records of one moment go together.
+    running ??= Promise.resolve().then(writeAll);
+  };
+  const gather = (): void => {
+    timer ??= setTimeout(flush, GATHER_MS);
   };
 
   const lost = (found.head?.seq ?? 0) - head.seq;
@@ -80,14 +96,18 @@ export async function openAudit(options: { readonly file: AuditFile; readonly cl
       const fields = safeFields({ at: new Date(clock.now()).toISOString(), ...event }, mode, masker);
       return new Promise((resolve, reject) => {
         pending.push({ fields, durable, resolve, reject });
-        running ??= Promise.resolve().then(flush);
+        if (durable) flush();
+        else gather();
       });
     },
     configure(settings) {
       mode = settings.arguments;
     },
     async close() {
-      while (running) await running;
+      while (pending.length > 0 || running !== null) {
+        flush();
+        await running;
+      }
       await file.close();
     },
   };
@@ -160,10 +180,8 @@ function bounded(value: unknown): Json {
 }
 
 function chained(fields: JsonObject, before: AuditHead): JsonObject {
-  // Through JSON once, so that what is hashed is what a reader will parse.
-  const plain = JSON.parse(JSON.stringify(fields)) as JsonObject;
   const seq = before.seq + 1;
-  return withChain(plain, seq, before.hash, hashOf(plain, seq, before.hash));
+  return withChain(fields, seq, before.hash, hashOf(fields, seq, before.hash));
 }
 
 function withChain(fields: JsonObject, seq: number, prev: string, hash: string): JsonObject {
@@ -175,7 +193,7 @@ function withChain(fields: JsonObject, seq: number, prev: string, hash: string):
 }
 
 function hashOf(fields: JsonObject, seq: number, prev: string): string {
-  return createHash("sha256").update(`audit\0${seq}\0${prev}\0`).update(canonicalJson(fields)).digest("hex");
+  return hash("sha256", `audit\0${seq}\0${prev}\0${canonicalJson(fields)}`, "hex");
 }
 
 function parse(line: string): { fields: JsonObject; seq: number; prev: string; hash: string } | null {

@@ -6,10 +6,16 @@ export interface JoinedSignal {
   release(): void;
 }
 
+/** For calls that nobody can cancel. */
+const NEVER = new AbortController().signal;
+setMaxListeners(0, NEVER);
+
 /** Joins signals; undefined ones are left out. `AbortSignal.any` would hold on to long-lived signals in Node 20. */
 export function joinSignals(signals: readonly (AbortSignal | undefined)[]): JoinedSignal {
+  const present = signals.filter((s): s is AbortSignal => s !== undefined && s !== NEVER);
+  // Nothing to join: making a signal is dear, and most calls bring none.
+  if (present.length < 2) return { signal: present[0] ?? NEVER, release: () => {} };
   const controller = new AbortController();
-  const present = signals.filter((s) => s !== undefined);
   const aborted = present.find((s) => s.aborted);
   if (aborted) controller.abort(aborted.reason);
   const listeners = present.map((source) => {

@@ -61,7 +61,7 @@ export async function openSessions(journal: Journal<MarkRecord>, clock: Clock, o
     return [...sources.values()];
   };
   /** Every key under which a mark counts for this session. */
-  const scopes = (client: string, session: string): string[] => [...new Set([client, ANY_CLIENT].flatMap((c) => [key(c, session), key(c, ALL)]))];
+  const scopes = (client: string, session: string): string[] => marked.size === 0 ? [] : [...new Set([client, ANY_CLIENT].flatMap((c) => [key(c, session), key(c, ALL)]))];
   const all = (): Mark[] => [...marked.keys()].flatMap((id) => inForce(id));
 
   const records = await journal.read();

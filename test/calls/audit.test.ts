@@ -46,6 +46,24 @@ describe("audit records", () => {
     expect(verifyAudit(file.lines(), file.head)).toMatchObject({ ok: true, records: 2 });
   });
 
+  it("of calls that wait for nothing are gathered into one write; a durable one takes them along at once, and closing writes the rest", async () => {
+    const file = memoryFile();
+    const audit = await open(file);
+    const waiting = [1, 2, 3].map((n) => audit.append({ event: "call.done", n }, false));
+    await Promise.resolve();
+    await audit.append({ event: "call.sent" }, true);
+    expect(file.lines().map((line) => JSON.parse(line).seq)).toEqual([1, 2, 3, 4]);
+    expect(file.durable).toEqual([true]);
+    await Promise.all(waiting);
+    await Promise.all([audit.append({ event: "call.done" }, false), audit.append({ event: "call.done" }, false)]);
+    expect(file.durable).toEqual([true, false]);
+    const last = audit.append({ event: "call.done" }, false);
+    await audit.close();
+    expect(file.lines()).toHaveLength(7);
+    await last;
+    expect(verifyAudit(file.lines(), file.head)).toMatchObject({ ok: true, records: 7 });
+  });
+
   it("hold no secret, in value, key or any spelling, and arguments only as shapes when asked", async () => {
     const file = memoryFile();
     const audit = await open(file);

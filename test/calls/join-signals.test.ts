@@ -1,0 +1,34 @@
+import { getEventListeners } from "node:events";
+import { describe, expect, it } from "vitest";
+import { joinSignals } from "../../src/calls/join-signals.ts";
+
+describe("joined signals", () => {
+  it("abort with the first of them, with its reason, and leave no listener behind", () => {
+    const [a, b] = [new AbortController(), new AbortController()];
+    const joined = joinSignals([a.signal, undefined, b.signal]);
+    b.abort(new Error("b"));
+    a.abort(new Error("a"));
+    expect(joined.signal.reason).toMatchObject({ message: "b" });
+    const other = new AbortController();
+    const more = joinSignals([other.signal, new AbortController().signal]);
+    more.release();
+    expect(getEventListeners(other.signal, "abort")).toEqual([]);
+    other.abort();
+    expect(more.signal.aborted).toBe(false);
+  });
+
+  it("one alone is itself; none never aborts, also when joined again", () => {
+    const only = new AbortController();
+    expect(joinSignals([undefined, only.signal]).signal).toBe(only.signal);
+    const none = joinSignals([undefined]);
+    expect(none.signal.aborted).toBe(false);
+    const joined = joinSignals([none.signal, only.signal]);
+    only.abort("over");
+    expect(joined.signal.reason).toBe("over");
+    expect(none.signal.aborted).toBe(false);
+  });
+
+  it("one that is over already aborts at once", () => {
+    expect(joinSignals([new AbortController().signal, AbortSignal.abort("over")]).signal.reason).toBe("over");
+  });
+});
