@@ -155,12 +155,25 @@ describe("the tour of README.md", () => {
     }
   });
 
-  it("every YAML in it is valid where the page says it stands", async () => {
-    for (const [index, { text }] of blocks.filter(({ kind }) => kind === "yaml").entries()) {
+  it("so does the program of docs/library.md", { timeout: 120_000 }, async () => {
+    const [program] = blocksOf(await readPage("docs/library.md")).filter(({ kind }) => kind === "js");
+    await writeFile(path.join(root, "library.mjs"), program!.text);
+    const { stdout } = await promisify(execFile)(process.execPath, ["library.mjs"], { cwd: root });
+    expect(stdout).toMatch(/^im\.polaris\.clock is ready$/m);
+    expect(stdout).toMatch(/^\d\d tools$/m);
+    expect(stdout).toMatch(/^Asia\/Shanghai /m);
+  });
+
+  it("every YAML in it and in docs/security.md is valid where the page says it stands", async () => {
+    const all = [...blocks, ...blocksOf(await readPage("docs/security.md"))];
+    for (const [index, { text }] of all.filter(({ kind }) => kind === "yaml").entries()) {
       const folder = path.join(root, `yaml-${index}`);
       const isPolicy = text.includes("rules:");
       await mkdir(path.join(folder, "topology/policies"), { recursive: true });
-      await writeFile(path.join(folder, "topology/topology.yaml"), isPolicy ? "topology: 1\npolicies: [policies/*.yaml]\n" : `topology: 1\n${text}`);
+      await writeFile(
+        path.join(folder, "topology/topology.yaml"),
+        isPolicy ? "topology: 1\npolicies: [policies/*.yaml]\n" : text.includes("topology: 1") ? text : `topology: 1\n${text}`,
+      );
       if (isPolicy) await writeFile(path.join(folder, "topology/policies/it.yaml"), text);
       const { code, stdout, stderr } = await runCli(["validate"], { cwd: folder });
       expect(code, `${stdout}${stderr}`).toBe(0);
