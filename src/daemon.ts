@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { messageOf } from "./base/errors.ts";
 import { formatLogLine } from "./base/log-line.ts";
 import type { Masker } from "./base/masking.ts";
-import { claimRunFile } from "./control/run-file.ts";
+import { claimRunFile, type RunFile } from "./control/run-file.ts";
 import { openDoor, type Door } from "./door.ts";
 import type { Kit, Logger } from "./kit-api.ts";
 import { createKit } from "./kit.ts";
@@ -95,7 +95,7 @@ export async function startHost(options: StartOptions): Promise<StartedHost> {
     door = await openDoor({ kit, plan: workspace.boot, log, version: options.version });
     kit.setGatewayUrl(workspace.boot.gateway === null ? null : `${door.url}/mcp`);
     await claim.publish(door);
-    followSettings(kit, door, options);
+    followSettings(kit, door, claim, options);
     return { kit, stop };
   } catch (error) {
     await stop();
@@ -198,12 +198,14 @@ async function stopAll(kit: Kit, door: Door | null, { onStopping, log }: StartOp
 }
 
 /** Log level, secrets and tokens follow the configuration while the host runs. */
-function followSettings(kit: Kit, door: Door, { workspace, env, log, fixedLevel }: StartOptions): void {
+function followSettings(kit: Kit, door: Door, claim: RunFile, { workspace, env, log, fixedLevel }: StartOptions): void {
   kit.on("reload", ({ result }) => {
-    if (result !== "applied" && result !== "partial") return;
+    if (result === "unchanged" || result === "rejected") return;
     void (async () => {
       const now = await loadWorkspace({ cwd: workspace.root, env, topology: workspace.topologyFile });
       if (now.plan === null) return;
+      await claim.showIn(now.plan.dataDir);
+      if (result === "pending") return;
       for (const secret of now.plan.secrets) workspace.masker.add(secret);
       if (!fixedLevel) log.level = now.plan.log.level;
       await door.follow(now.plan);

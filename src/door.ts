@@ -45,7 +45,7 @@ export async function openDoor({ kit, plan, log, version }: DoorOptions): Promis
     tlsCert: settings.tls?.cert ?? null,
     async follow(next) {
       current = next.gateway ?? LOCAL_DOOR;
-      tokens = await loadTokens(next.dataDir, current.clients);
+      tokens = await loadTokens(plan.dataDir, current.clients);
       mcp.follow(tokens.principals);
     },
     collisions: () => namingCollisions(kit.catalog(), current.naming),

@@ -76,7 +76,7 @@ export interface ControlClient {
 export async function connectToHost(dataDir: string): Promise<ControlClient | null> {
   const host = await findRunningHost(dataDir);
   if (!host || host.url === null) return null;
-  const files = tokenFiles(dataDir);
+  const files = tokenFiles(host.data_dir);
   const [caller, operator] = await Promise.all([readToken(files.caller), readToken(files.operator)]);
   return createControlClient({ ...host, url: host.url }, { caller, operator });
 }

@@ -17,12 +17,19 @@ export interface RunningHost {
   readonly url: string | null;
   /** Certificate file of an https door. */
   readonly tls_cert: string | null;
+  /** Folder of run-time state that it was started with; its tokens lie there. */
+  readonly data_dir: string;
 }
 
 /** A workspace that this process has claimed. */
 export interface RunFile {
   /** Tells where the door is, once it is open. */
   publish(door: { readonly url: string; readonly tlsCert: string | null }): Promise<void>;
+  /**
+   * Shows the host in another data folder too: one that topology.yaml names by now and that only a restart will change to.
+   * Commands look there, and must neither miss this host nor start a second one.
+   */
+  showIn(dataDir: string): Promise<void>;
   /** Gives the workspace free. */
   release(): Promise<void>;
 }
@@ -45,7 +52,8 @@ export function runFilePath(dataDir: string): string {
 /** Claims a workspace for this process. Throws a {@link HostRunningError} when a live host has it; a dead host's file is replaced. */
 export async function claimRunFile(dataDir: string, topology: string, startedAt: string): Promise<RunFile> {
   const file = runFilePath(dataDir);
-  let mine: RunningHost = { pid: process.pid, pid_start: await processStart(process.pid), started_at: startedAt, topology, url: null, tls_cert: null };
+  let mine: RunningHost = { pid: process.pid, pid_start: await processStart(process.pid), started_at: startedAt, topology, url: null, tls_cert: null, data_dir: dataDir };
+  const shown = new Set<string>();
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   while (!(await createWhole(file, mine))) {
     const found = await readHost(file);
@@ -59,9 +67,22 @@ export async function claimRunFile(dataDir: string, topology: string, startedAt:
       await writeFile(temp, text(mine), { mode: 0o600, flag: "wx" });
       await rename(temp, file);
     },
+    async showIn(other) {
+      const there = runFilePath(other);
+      if (there === file || shown.has(there)) return;
+      shown.add(there);
+      await mkdir(dirname(there), { recursive: true, mode: 0o700 });
+      if (await createWhole(there, mine)) return;
+      const found = await readHost(there);
+      if (found.host && (await isAlive(found.host))) return;
+      if (found.text !== null) await removeStale(there, found.text);
+      await createWhole(there, mine);
+    },
     async release() {
-      const found = await readHost(file);
-      if (found.host?.pid === mine.pid && found.host.pid_start === mine.pid_start) await unlink(file);
+      for (const each of [file, ...shown]) {
+        const found = await readHost(each);
+        if (found.host?.pid === mine.pid && found.host.pid_start === mine.pid_start) await unlink(each);
+      }
     },
   };
 }
@@ -133,6 +154,7 @@ async function readHost(file: string): Promise<{ text: string | null; host: Runn
       topology: word("topology"),
       url: word("url") || null,
       tls_cert: word("tls_cert") || null,
+      data_dir: word("data_dir") || dirname(dirname(file)),
     },
   };
 }

@@ -99,7 +99,7 @@ describe("nothing of a secret is in anything that the host puts out", () => {
 
     const tokens = tokenFiles(path.join(t.workspace.root, "data"));
     const caller = await readToken(tokens.caller);
-    const control = createControlClient({ pid: 1, pid_start: "", started_at: "", topology: "", url: door.url, tls_cert: null }, { caller, operator: await readToken(tokens.operator) });
+    const control = createControlClient({ pid: 1, pid_start: "", started_at: "", topology: "", url: door.url, tls_cert: null, data_dir: "" }, { caller, operator: await readToken(tokens.operator) });
     put("api", [await control.status(), await control.toolRows(), await control.call("org.case.leak.leak", {}), await control.call("org.case.leak.refuse", {}), await control.approvals(true), await control.plan(), await control.lockDiff()]);
     control.close();
     const client = new Client({ name: "t", version: "1" });

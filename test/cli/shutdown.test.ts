@@ -250,6 +250,21 @@ describe("starting", { timeout: 240_000 }, () => {
     expect(await host.done).toMatchObject({ code: 0, stderr: expect.stringContaining("every call is denied") });
   });
 
+  it("is still found after an edit of data_dir, which waits for a restart", async () => {
+    await workspaceOf({ "org.example.good": {} });
+    const host = await up();
+    await writeFile(workspace.topology, (await readFile(workspace.topology, "utf8")).replace('"../data"', '"../other"'));
+    await host.until(/data_dir/, 30_000);
+    for (const end = Date.now() + 10_000; (await runCli(["status"], { cwd: workspace.root })).code !== 0; await sleep(100)) if (Date.now() > end) throw new Error("status does not find the host");
+    const status = JSON.parse((await runCli(["status", "--json"], { cwd: workspace.root })).stdout);
+    expect(status.config.host_changes).toContain("data_dir");
+    expect(await runCli(["reload"], { cwd: workspace.root })).toMatchObject({ code: 0 });
+    expect(await runCli(["up"], { cwd: workspace.root })).toMatchObject({ code: 2, stderr: expect.stringContaining(`pid ${host.child.pid}`) });
+    host.child.kill("SIGTERM");
+    expect(await host.done).toMatchObject({ code: 0 });
+    expect(await runCli(["status"], { cwd: workspace.root })).toMatchObject({ code: 3 });
+  });
+
   it("without a usable configuration exits 1, without a workspace 2", async () => {
     await workspaceOf({});
     await writeFile(workspace.topology, "topology: 1\nnodes: {}\n");

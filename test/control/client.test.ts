@@ -23,7 +23,7 @@ beforeEach(async () => {
   ]);
   door = await openDoor(kit);
   client = createControlClient(
-    { pid: process.pid, pid_start: "", started_at: "", topology: "", url: door.url, tls_cert: null },
+    { pid: process.pid, pid_start: "", started_at: "", topology: "", url: door.url, tls_cert: null, data_dir: "" },
     { caller: door.caller, operator: door.operator },
   );
 });

@@ -28,6 +28,18 @@ describe("host.json", () => {
     expect(await readdir(join(dir, "run"))).toEqual([]);
   });
 
+  it("can be shown in another data folder too, and is gone from both at the end", async () => {
+    const mine = await claim();
+    await mine.publish({ url: "http://127.0.0.1:7800", tlsCert: null });
+    const other = join(dir, "other");
+    await mine.showIn(other);
+    await mine.showIn(other);
+    expect(await findRunningHost(other)).toMatchObject({ pid: process.pid, url: "http://127.0.0.1:7800", data_dir: dir });
+    await expect(claimRunFile(other, "/t/topology.yaml", since)).rejects.toThrow(HostRunningError);
+    await mine.release();
+    expect([await findRunningHost(dir), await findRunningHost(other)]).toEqual([null, null]);
+  });
+
   it("is taken over from a host that died", async () => {
     const child = spawn(process.execPath, ["-e", "setInterval(()=>{},1000)"]);
     const file = runFilePath(dir);

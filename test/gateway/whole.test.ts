@@ -63,7 +63,7 @@ beforeEach(async () => {
   door = await openDoor({ kit: t.kit, plan, log: memoryLog(), version: "0.0.0" });
   const files = tokenFiles(plan.dataDir);
   tokens = { caller: await readToken(files.caller), operator: await readToken(files.operator), bot: await readToken(`${plan.dataDir}/run/bot.token`) };
-  control = createControlClient({ pid: 1, pid_start: "", started_at: "", topology: "", url: door.url, tls_cert: null }, tokens);
+  control = createControlClient({ pid: 1, pid_start: "", started_at: "", topology: "", url: door.url, tls_cert: null, data_dir: "" }, tokens);
 });
 afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.close()));

@@ -24,7 +24,7 @@ export const serveCommand = defineCommand<{ stdio?: boolean }>({
       running.close();
       const { bridgeStdio } = await import("../../mcp/serve-bridge.ts");
       const [token, certificate] = await Promise.all([
-        readToken(tokenFiles(workspace.dataDir).caller),
+        readToken(tokenFiles(running.host.data_dir).caller),
         running.host.tls_cert === null ? null : readFile(running.host.tls_cert, "utf8"),
       ]);
       return bridgeStdio({ url: `${running.host.url}/mcp`, token, certificate, input: process.stdin, output: process.stdout, signal: context.signal });
