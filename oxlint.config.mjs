@@ -33,6 +33,7 @@ const PACKAGES = [
   { group: ["yaml"], rooms: ["config"], message: "Only src/config/ reads and writes YAML." },
   { group: ["ajv", "ajv/**", "re2js"], rooms: ["base"], message: "Only src/base/json-schema.ts validates and compiles patterns." },
   { group: ["pino"], rooms: ["daemon"], message: "Only src/daemon.ts makes a logger." },
+  { group: ["@opentelemetry/**"], rooms: ["base"], message: "Only src/base/tracing.ts traces." },
   { group: ["prom-client"], rooms: ["control"], message: "Only src/control/ counts metrics." },
   { group: ["commander"], rooms: ["cli"], message: "Only src/cli/ reads the command line." },
 ];

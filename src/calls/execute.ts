@@ -11,6 +11,7 @@ import { LinkError, type ServerRequest } from "../runtime/ports.ts";
 import type { Snapshot } from "../runtime/snapshot.ts";
 import { admit } from "./admit.ts";
 import { askPerson } from "./ask-person.ts";
+import { metaFor, startCallSpan } from "./call-span.ts";
 import type { Approvals } from "./approvals.ts";
 import type { CallJournal } from "./call-journal.ts";
 import type { Limits } from "./limits.ts";
@@ -42,6 +43,7 @@ export interface CallDeps {
 /** What has been learned so far, for the report of a call that fails half-way. */
 interface Learned {
   target: Target | null;
+  method: string | null;
   args: JsonObject | null;
   decision: Decision | null;
   approvalId: string | null;
@@ -56,10 +58,11 @@ interface Learned {
 export async function perform(deps: CallDeps, find: (snapshot: Snapshot) => Operation, options: OperationOptions): Promise<Performed> {
   const callId = deps.newId();
   const started = deps.clock.monotonic();
-  const learned: Learned = { target: null, args: null, decision: null, approvalId: null, answer: null, resultRef: null };
+  const span = startCallSpan(options);
+  const learned: Learned = { target: null, method: null, args: null, decision: null, approvalId: null, answer: null, resultRef: null };
   let fault: KitError | null = null;
   try {
-    learned.answer = masked(await run(deps, find, options, callId, learned), deps.mask);
+    learned.answer = masked(await run(deps, find, span.options, callId, learned), deps.mask);
     if (options.messageBytes !== undefined && isOverMessageSize({ result: learned.answer.result }, options.messageBytes)) learned.resultRef = await deps.keepResult(callId, learned.answer.result);
   } catch (error) {
     fault = toKitError(error, learned.target ?? { full: "the call", app: "the app" }, false);
@@ -72,12 +75,14 @@ export async function perform(deps: CallDeps, find: (snapshot: Snapshot) => Oper
     error,
     durationMs: deps.clock.monotonic() - started,
     target: learned.target,
+    method: learned.method,
     args: learned.args,
     decision: learned.decision,
     approvalId: learned.approvalId,
     resultRef: learned.resultRef,
   };
   deps.journal.ended(performed, options);
+  span.end(performed, deps.snapshot());
   return performed;
 }
 
@@ -86,6 +91,7 @@ async function run(deps: CallDeps, find: (snapshot: Snapshot) => Operation, opti
     const snapshot = deps.snapshot();
     const operation = find(snapshot);
     learned.target = operation.target;
+    learned.method = operation.method;
     learned.args = operation.args;
     const decision = admit(snapshot, operation.target, operation.args, options, deps.sessions.marks(options.client, options.session));
     learned.decision = decision;
@@ -137,7 +143,7 @@ async function send(deps: CallDeps, granted: Granted, options: OperationOptions,
       maxTotalMs: decision.timeoutMs ?? plan.maxTotalTimeoutMs,
       signal: joined.signal,
       ...(onProgress === undefined ? {} : { onProgress: (progress) => onProgress(deps.mask.known(progress)) }),
-      ...(options.meta === undefined ? {} : { meta: options.meta }),
+      ...(options.meta === undefined ? {} : { meta: metaFor(plan.trust, options.meta) }),
     });
     return operation.read(raw);
   } catch (error) {

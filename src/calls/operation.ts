@@ -10,6 +10,8 @@ import type { Target } from "./targets.ts";
 /** An operation found in one snapshot: a tool call, a resource read or a prompt. Finding it throws a KitError. */
 export interface Operation {
   readonly target: Target;
+  /** MCP method that is sent. */
+  readonly method: string;
   /** Canonical arguments, checked against the tool's own schema. */
   readonly args: JsonObject;
   send(connection: Connection, args: JsonObject, options: RequestOptions): Promise<JsonObject>;
@@ -47,6 +49,7 @@ export interface Performed {
   readonly error: ErrorBody | null;
   readonly durationMs: number;
   readonly target: Target | null;
+  readonly method: string | null;
   readonly args: JsonObject | null;
   readonly decision: Decision | null;
   readonly approvalId: string | null;

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from "../base/json.ts";
+import { traceHeaders } from "../base/tracing.ts";
 import type { CallOptions, CallResult, ExportFormat, Kit, ToolRow } from "../kit-api.ts";
 import { HttpError } from "./http-errors.ts";
 import { bodyOf, choiceOf, countOf, jsonAnswer, queryOf, textOf } from "./input.ts";
@@ -52,6 +53,7 @@ export function callOptions(context: RequestContext, body: JsonObject): CallOpti
   const turn = textOf(body, "turn");
   const approvalId = textOf(body, "approval_id");
   const waitMs = body["wait_ms"];
+  const meta = traceHeaders(context.req.headers);
   return {
     client: context.principal.client,
     signal: context.signal,
@@ -59,6 +61,7 @@ export function callOptions(context: RequestContext, body: JsonObject): CallOpti
     ...(turn === undefined ? {} : { turn }),
     ...(approvalId === undefined ? {} : { approvalId }),
     ...(typeof waitMs === "number" ? { waitMs } : {}),
+    ...(Object.keys(meta).length > 0 ? { meta } : {}),
   };
 }
 

@@ -19,6 +19,7 @@ export function toolOperation(snapshot: Snapshot, name: string, raw: unknown, cl
   const rules = { maxBytes: snapshot.plan.limits.resultBytes, outputCheck: target.plan.outputCheck };
   return {
     target,
+    method: "tools/call",
     args: reading.args,
     send: (connection, args, options) => connection.request("tools/call", { name: tool.wireName, arguments: args }, options),
     read: (answer) => readToolResult(answer, tool, rules),
@@ -30,6 +31,7 @@ export function resourceOperation(snapshot: Snapshot, uri: string, app: string |
   const target = findResource(snapshot, uri, app, pins);
   return {
     target,
+    method: "resources/read",
     args: { uri },
     send: (connection, _args, options) => connection.request("resources/read", { uri }, options),
     read: (answer) => readPlain(answer, "contents", target.full),
@@ -41,6 +43,7 @@ export function promptOperation(snapshot: Snapshot, name: string, args: Readonly
   const target = findPrompt(snapshot, name, pins);
   return {
     target,
+    method: "prompts/get",
     args: { ...args },
     send: (connection, given, options) => connection.request("prompts/get", { name: target.name, arguments: given }, options),
     read: (answer) => readPlain(answer, "messages", target.full),
@@ -54,6 +57,7 @@ export function completionOperation(snapshot: Snapshot, ref: JsonObject, argumen
   const upstream: JsonObject = prompt ? { type: "ref/prompt", name: target.name } : { type: "ref/resource", uri: target.name };
   return {
     target,
+    method: "completion/complete",
     args: { [argument.name]: argument.value },
     send: async (connection, _args, options) => {
       if (!own(connection.capabilities, "completions")) return { completion: { values: [] } };

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { Principal } from "../base/principal.ts";
+import { traceHeaders } from "../base/tracing.ts";
 import { EventLog, EventStream, readEventId, startEventStream } from "./gateway-events.ts";
 import { PostAnswer } from "./gateway-post.ts";
 import type { Gateway } from "./gateway.ts";
@@ -145,7 +146,7 @@ export function createGatewayHttp(options: GatewayHttpOptions): GatewayHttp {
       onStream: (stream) => remember(entry, stream),
       abort,
     });
-    out.finish(await session.handle(body, out, abort));
+    out.finish(await session.handle(body, out, abort, { transport: "tcp", trace: traceHeaders(req.headers) }));
     entry.lastUsed = now();
   };
 

@@ -5,6 +5,7 @@ import type { ServerRequest } from "../runtime/ports.ts";
 import type { Outlet } from "./gateway-outlet.ts";
 import { INTERNAL_ERROR, INVALID_REQUEST, readMessage, rpcFault, rpcNotification, rpcResult, RpcError, type RpcId } from "./gateway-rpc.ts";
 import { refusal, unknownMethod } from "./gateway-results.ts";
+import { faultOf, startRequestSpan } from "./gateway-span.ts";
 
 /** Requests of one session that may run at once. */
 const MAX_IN_FLIGHT = 256;
@@ -28,6 +29,15 @@ const NEEDED_CAPABILITY: ReadonlyMap<string, string> = new Map([
   ["elicitation/create", "elicitation"],
   ["roots/list", "roots"],
 ]);
+
+/** How a message came in. */
+export interface Hop {
+  readonly transport: "tcp" | "pipe";
+  /** Trace context of the HTTP request, as `_meta` members. */
+  readonly trace: JsonObject;
+}
+
+const STDIO: Hop = { transport: "pipe", trace: {} };
 
 export interface SessionOptions {
   readonly id: string;
@@ -78,7 +88,7 @@ export class GatewaySession {
   }
 
   /** Takes one message. Gives the response of a request, or null where there is none: a notification, a response, a cancelled request. Never throws. */
-  async handle(value: Json, outlet: Outlet, abort = new AbortController()): Promise<JsonObject | null> {
+  async handle(value: Json, outlet: Outlet, abort = new AbortController(), hop: Hop = STDIO): Promise<JsonObject | null> {
     const message = readMessage(value);
     switch (message.kind) {
       case "invalid":
@@ -90,8 +100,23 @@ export class GatewaySession {
         if (message.method === "notifications/cancelled") this.#cancel(message.params["requestId"]);
         return null;
       case "request":
-        return this.#request(message.id, message.method, message.params, outlet, abort);
+        return this.#traced(message.id, message.method, message.params, hop, (params) => this.#request(message.id, message.method, params, outlet, abort));
     }
+  }
+
+  /** Runs a request within its span; the span is the parent of whatever the request causes. */
+  async #traced(id: RpcId, method: string, params: JsonObject, hop: Hop, run: (params: JsonObject) => Promise<JsonObject | null>): Promise<JsonObject | null> {
+    const meta = isObject(params["_meta"]) ? (params["_meta"] as JsonObject) : undefined;
+    // Trace context in the message is nearer to the call than that of the HTTP hop.
+    const span = startRequestSpan(id, method, params, meta && Object.hasOwn(meta, "traceparent") ? meta : hop.trace, {
+      session: this.id,
+      protocol: this.protocolVersion,
+      transport: hop.transport,
+    });
+    if (span === null) return run(params);
+    const response = await run({ ...params, _meta: { ...meta, ...span.meta } });
+    span.end(faultOf(response));
+    return response;
   }
 
   async #request(id: RpcId, method: string, params: JsonObject, outlet: Outlet, abort: AbortController): Promise<JsonObject | null> {
