@@ -64,7 +64,7 @@ export function mapSignal(rules: SignalRules, signal: Signal, env: MapEnv): Mapp
 /** The rules that decide about a signal: matching user rules, else matching built-in ones; `otherwise` rules only when no other of the set matches. */
 export function matchingRules(rules: SignalRules, signal: Signal): SignalRule[] {
   for (const set of [rules.user, rules.builtIn]) {
-    const matched = set.filter((rule) => failedCondition(rule, signal) === null);
+    const matched = set.filter((rule) => (rule.kind === null || rule.kind === signal.kind) && failedCondition(rule, signal) === null);
     const firm = matched.filter((rule) => !rule.otherwise);
     if (firm.length > 0) return firm;
     if (matched.length > 0) return matched;

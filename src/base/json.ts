@@ -45,12 +45,12 @@ function write(value: unknown, depth: number): string | undefined {
   if (Array.isArray(value)) return `[${value.map((item) => write(item, depth + 1) ?? "null").join(",")}]`;
   if (typeof value === "object") {
     const object = value as Record<string, unknown>;
-    const members: string[] = [];
+    let members = "";
     for (const key of Object.keys(object).sort()) {
       const text = write(object[key], depth + 1);
-      if (text !== undefined) members.push(`${JSON.stringify(key)}:${text}`);
+      if (text !== undefined) members += `${members === "" ? "" : ","}${JSON.stringify(key)}:${text}`;
     }
-    return `{${members.join(",")}}`;
+    return `{${members}}`;
   }
   throw new TypeError(`a ${typeof value} has no JSON form`);
 }

@@ -1,6 +1,7 @@
 import { ExactNumber } from "./exact-json.ts";
 import { isObject, setOwn } from "./json.ts";
 import { createNeedles } from "./needles.ts";
+import { remember } from "./remember.ts";
 import { MASK, maskShapes } from "./secret-shapes.ts";
 
 export { MASK } from "./secret-shapes.ts";
@@ -38,21 +39,26 @@ export function isPlaceName(name: string): boolean {
   return /(^|_)(file|path|dir|directory|folder|url|uri|host|port|endpoint)s?$/.test(name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase().replaceAll("-", "_"));
 }
 
+const holdsSecret = remember((name) => isSecretName(name) && !isPlaceName(name));
+
 /** Makes a masker; secrets may be added at any time. */
 export function createMasker(secrets: Iterable<string> = []): Masker {
   const known = new Set<string>();
   const needles = createNeedles();
   const inData = createNeedles();
+  // The same names, ids and words are masked again and again.
+  const text = remember((input) => maskShapes(needles.replace(input, MASK)));
   const masker: Masker = {
     add(secret) {
       if (secret.length < 4 || known.has(secret)) return;
       known.add(secret);
+      text.forget();
       for (const form of forms(secret)) {
         needles.add(form);
         if (secret.length >= SHORTEST_IN_DATA && form.length >= SHORTEST_IN_DATA) inData.add(form);
       }
     },
-    text: (input) => maskShapes(needles.replace(input, MASK)),
+    text,
     value: (input) => maskValue(input, masker, 0),
     known: (input) => replaceStrings(input, (text) => inData.replace(text, MASK), 0) as typeof input,
   };
@@ -115,7 +121,7 @@ function maskValue(input: unknown, masker: Masker, depth: number): unknown {
   if (!isObject(input) || input instanceof ExactNumber) return input;
   const out: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(input)) {
-    const secret = isSecretName(key) && !isPlaceName(key) && (typeof value === "string" || typeof value === "number") && value !== "";
+    const secret = holdsSecret(key) && (typeof value === "string" || typeof value === "number") && value !== "";
     setOwn(out, masker.text(key), secret ? MASK : maskValue(value, masker, depth + 1));
   }
   return out;

@@ -138,6 +138,11 @@ export class StdioTransport implements Wire {
     if (stdin.writableLength > STDIN_BYTES) {
       return Promise.reject(new LinkError("overloaded", `the server does not read its input: ${stdin.writableLength} bytes wait for it`));
     }
+    // What is sent in one turn goes out in one write: a write costs more than all the rest of a message.
+    if (stdin.writableCorked === 0) {
+      stdin.cork();
+      process.nextTick(() => stdin.uncork());
+    }
     stdin.write(`${stringifyExact(message)}\n`);
     return DONE;
   }
