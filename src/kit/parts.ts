@@ -245,7 +245,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
       const vetted = vetForwarded(current().policy, target, request);
       return { ...vetted, params: masker.known(vetted.params) };
     },
-    keepResult: (callId, result) => keepResult(current().dataDir, callId, masker.value(result), log),
+    keepResult: (callId, result) => keepResult(plan.dataDir, callId, masker.value(result), log),
     clock,
     newId: stores.newId,
   };

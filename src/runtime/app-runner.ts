@@ -169,7 +169,8 @@ export class AppRunner {
       this.#nudge();
     }
     while (!this.#current) {
-      if (this.#state !== "starting") throw this.#unavailable();
+      // A server that stops only to make room for its successor is waited for.
+      if (this.#state !== "starting" && !(this.#state === "stopping" && this.#wanted)) throw this.#unavailable();
       await this.#changes.next(signal, `app ${this.package} is still starting`);
     }
     return this.#current;

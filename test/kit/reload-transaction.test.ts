@@ -230,6 +230,18 @@ describe("changes that do not come up", () => {
     await until(() => app("org.a")?.state === "ready");
   });
 
+  it("stop_first: a call that comes while the old server drains waits for the new one", async () => {
+    await start({ "apps/a/manifest.yaml": stopFirst({ on: { "tools/call echo": [{ delay: 1_000 }, { result: { content: [] } }] } }) });
+    const running = call("org.a");
+    await until(() => app("org.a")?.calls === 1);
+    await t.workspace.write("apps/a/manifest.yaml", stopFirst({ n: 1 }));
+    await t.kit.reload();
+    await until(() => app("org.a")?.state === "stopping");
+    const next = call("org.a");
+    expect((await running).ok).toBe(true);
+    expect((await next).ok).toBe(true);
+  });
+
   it("closes in time although an old generation still drains", async () => {
     await start({ "apps/a/manifest.yaml": manifest("org.a", { on: { "tools/call echo": [{ delay: 60_000 }] } }) });
     const old = t.pid("org.a")!;
