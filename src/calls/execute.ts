@@ -65,7 +65,7 @@ export async function perform(deps: CallDeps, find: (snapshot: Snapshot) => Oper
     learned.answer = masked(await run(deps, find, span.options, callId, learned), deps.mask);
     if (options.messageBytes !== undefined && isOverMessageSize({ result: learned.answer.result }, options.messageBytes)) learned.resultRef = await deps.keepResult(callId, learned.answer.result);
   } catch (error) {
-    fault = toKitError(error, learned.target ?? { full: "the call", app: "the app" }, false);
+    fault = toKitError(error, learned.target ?? { full: "the call", app: "the app" }, null);
   }
   const error = fault ? (deps.mask.value(fault.toBody()) as ErrorBody) : (learned.answer?.error ?? null);
   const performed: Performed = {
@@ -147,7 +147,7 @@ async function send(deps: CallDeps, granted: Granted, options: OperationOptions,
     });
     return operation.read(raw);
   } catch (error) {
-    throw toKitError(error, target, lease.signal.aborted);
+    throw toKitError(error, target, lease.signal.aborted ? lease.signal.reason : null);
   } finally {
     joined.release();
     lease.release();
@@ -181,7 +181,7 @@ async function leaseWithin(deps: CallDeps, target: Target, options: OperationOpt
     return await deps.lease(target.app, { scope, hooks: { onServerRequest: forward, onNotification }, capabilities: options.clientCapabilities, signal: joined.signal });
   } catch (error) {
     if (signal.aborted) throw new KitError("CANCELLED", `${target.full} was cancelled before it was sent`, { outcome: "failed", cause: error });
-    const fault = toKitError(error, target, false);
+    const fault = toKitError(error, target, null);
     const retryAfterMs = error instanceof LinkError ? error.retryAfterMs : undefined;
     throw new KitError("APP_UNAVAILABLE", fault.message, { cause: error, outcome: "failed", ...(retryAfterMs === undefined ? {} : { details: { retry_after_ms: retryAfterMs } }) });
   } finally {

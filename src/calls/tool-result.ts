@@ -96,7 +96,9 @@ export function toKitError(error: unknown, tool: { readonly full: string; readon
     case "timeout":
       return new KitError("TIMEOUT", `${tool.full}: ${error.message}${tail}`, { cause: error, outcome });
     case "cancelled":
-      return removed ? new KitError("APP_REMOVED", `${tool.full}: ${error.message}${tail}`, { cause: error, outcome }) : new KitError("CANCELLED", `${tool.full} was cancelled${tail}`, { cause: error, outcome });
+      // An app that died or went silent may come back; one that was taken out or replaced will not serve this call.
+      if (cutOff instanceof LinkError && cutOff.sent) return new KitError("APP_UNAVAILABLE", `${tool.full}: ${cutOff.message}${tail}`, { cause: error, outcome });
+      return cutOff !== null ? new KitError("APP_REMOVED", `${tool.full}: ${error.message}${tail}`, { cause: error, outcome }) : new KitError("CANCELLED", `${tool.full} was cancelled${tail}`, { cause: error, outcome });
     case "rpc":
       return error.code === -32602
         ? new KitError("INVALID_ARGUMENTS", `${tool.app} refused the arguments of ${tool.full}: ${error.message}`, { cause: error, ...withDetails(error) })

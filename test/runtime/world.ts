@@ -96,6 +96,7 @@ export function world(servers: Readonly<Record<string, PlayedServer>>, options: 
     random: () => 0.5,
     log: silent,
     cleanListing: (shown) => shown,
+    mask: (text) => text,
     pins: () => ({ accepted: true, reason: null }),
     events: {
       onSnapshot() {}, onAppChange() {}, onStopping() {}, onStopped() {}, onNotification() {}, onLog() {}, admitListing() {},

@@ -17,6 +17,8 @@ export interface AuthorizationServer {
   /** More or other metadata. */
   metadata: Record<string, unknown>;
   expiresIn: number | undefined;
+  /** How long a token request takes. */
+  delayMs: number;
   close(): Promise<void>;
 }
 
@@ -36,6 +38,10 @@ export async function authorizationServer(): Promise<AuthorizationServer> {
       const params = Object.fromEntries(isForm ? new URLSearchParams(body) : url.searchParams);
       asked.push({ path: url.pathname, params, headers: request.headers });
       const json = (status: number, value: object | string): void => {
+        if (url.pathname === "/token" && as.delayMs > 0) return void setTimeout(() => answer(status, value), as.delayMs);
+        answer(status, value);
+      };
+      const answer = (status: number, value: object | string): void => {
         response.writeHead(status, { "content-type": "application/json" });
         response.end(typeof value === "string" ? value : JSON.stringify(value));
       };
@@ -78,7 +84,7 @@ export async function authorizationServer(): Promise<AuthorizationServer> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const as: AuthorizationServer = {
     issuer: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked, valid: new Set(), fail: null, metadata: {}, expiresIn: undefined,
+    asked, valid: new Set(), fail: null, metadata: {}, expiresIn: undefined, delayMs: 0,
     tokenRequests: () => asked.filter((entry) => entry.path === "/token").map((entry) => entry.params),
     close: () => (server.closeAllConnections(), new Promise((resolve) => server.close(() => resolve()))),
   };
