@@ -86,8 +86,11 @@ function firstText(result: JsonObject, tool: Tool): string {
   return `${tool.full} failed without saying why`;
 }
 
-/** Turns a fault of a connection into the kit's error, with what is known about the call's fate (contracts 6). */
-export function toKitError(error: unknown, tool: { readonly full: string; readonly app: string }, removed: boolean): KitError {
+/**
+ * Turns a fault of a connection into the kit's error, with what is known about the call's fate (contracts 6). `cutOff`: why the app's own
+ * side ended the call, where it did.
+ */
+export function toKitError(error: unknown, tool: { readonly full: string; readonly app: string }, cutOff: unknown): KitError {
   if (error instanceof KitError) return error;
   if (!(error instanceof LinkError)) return new KitError("INTERNAL", `calling ${tool.full} failed: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   const outcome = error.sent ? "unknown" : "failed";
