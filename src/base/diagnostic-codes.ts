@@ -49,6 +49,7 @@ export const DIAGNOSTIC_CODES = {
   "empty-entry": "An entry is empty and changes nothing.",
   "trust-ignored": "A manifest sets its own trust, and discover does not say trusted.",
   "literal-secret": "A secret is written into the file.",
+  "secret-in-args": "A secret is handed to a program on its command line.",
   "unmatched-pattern": "A file pattern matches nothing.",
   "root-covers-data": "A folder given to a server holds the host's own state.",
   "root-holds-secrets": "A folder given to a server holds files that may be secret.",

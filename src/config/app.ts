@@ -95,6 +95,8 @@ export function buildApp(parts: AppParts): BuiltApp {
   };
   diagnostics.push(...appRules(app, parts.dataDir));
   for (const path of found.literal) diagnostics.push(literalSecret(path, place(path)));
+  const onCommandLine = found.paths.filter((path) => path[0] === "mcp" && (path[1] === "args" || path[1] === "command") && !found.literal.includes(path));
+  for (const path of new Map(onCommandLine.map((p) => [formatPath(p), p])).values()) diagnostics.push(secretInArgs(path, place(path)));
   const told = diagnostics.map((d) => inFile(d, topology.source.display, parts.package));
   if (!hasErrors(told)) return { app, diagnostics: told, secrets: found.values };
   return { ...parked("failed", firstError(told), told), secrets: found.values };
@@ -109,6 +111,10 @@ function inFile(d: Diagnostic, topology: string, app: string): Diagnostic {
 export function literalSecret(path: KeyPath, place: Place): Diagnostic {
   const name = String(path.at(-1)).replaceAll(/[^A-Za-z0-9]+/g, "_").toUpperCase();
   return warningAt("literal-secret", place, `${formatPath(path)} holds a secret that everyone who reads this file can see`, { path: formatPath(path), help: [`put it into the environment and write \${${name}}, or into a file and write \${file:path}`] });
+}
+
+function secretInArgs(path: KeyPath, place: Place): Diagnostic {
+  return warningAt("secret-in-args", place, `${formatPath(path)} puts a secret on the command line, where every user of the machine can read it`, { path: formatPath(path), help: ["hand it over in env, or name a file that holds it"] });
 }
 
 function withDefaults(merged: Record<string, unknown>, root: string): AppManifest {

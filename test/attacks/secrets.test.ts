@@ -55,11 +55,16 @@ describe("nothing of a secret is in anything that the host puts out", () => {
   let t: TestKit;
   let door: Door;
   const log = memoryLog();
+  const upstreamHeaders: string[] = [];
+  let callerToken = "";
   const out = new Map<string, string>();
   const put = (where: string, value: unknown): void => void out.set(where, typeof value === "string" ? value : JSON.stringify(value));
 
   beforeAll(async () => {
-    upstream = createServer((req, res) => void res.writeHead(500).end(`denied for ${req.headers.authorization} at ${req.url}`));
+    upstream = createServer((req, res) => {
+      upstreamHeaders.push(JSON.stringify(req.headers));
+      void res.writeHead(500).end(`denied for ${req.headers.authorization} at ${req.url}`);
+    });
     await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve));
     const url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/mcp?api_key=${SECRETS.query}`;
     const apps = {
@@ -98,7 +103,7 @@ describe("nothing of a secret is in anything that the host puts out", () => {
     put("approvals", t.kit.listApprovals());
 
     const tokens = tokenFiles(path.join(t.workspace.root, "data"));
-    const caller = await readToken(tokens.caller);
+    const caller = (callerToken = await readToken(tokens.caller));
     const control = createControlClient({ pid: 1, pid_start: "", started_at: "", topology: "", url: door.url, tls_cert: null, data_dir: "" }, { caller, operator: await readToken(tokens.operator) });
     put("api", [await control.status(), await control.toolRows(), await control.call("org.case.leak.leak", {}), await control.call("org.case.leak.refuse", {}), await control.approvals(true), await control.plan(), await control.lockDiff()]);
     control.close();
@@ -140,6 +145,12 @@ describe("nothing of a secret is in anything that the host puts out", () => {
 
   it("a token of a known shape", () => {
     expect([...out].filter(([, text]) => text.includes(SHAPE)).map(([where]) => where)).toEqual([]);
+  });
+
+  it("oauth-08: a caller's own token goes to no server", async () => {
+    expect(upstreamHeaders.length).toBeGreaterThan(0);
+    expect(upstreamHeaders.filter((headers) => headers.includes(callerToken))).toEqual([]);
+    expect(out.get("call of env")).not.toContain(callerToken);
   });
 
   it("and what is no secret is still there", () => {

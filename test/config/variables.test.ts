@@ -141,8 +141,27 @@ describe("secrets", () => {
   });
 
   test("literal secrets are a warning, variables are none", () => {
-    expect(result.diagnostics.map((d) => `${d.severity} ${d.code} ${d.path}`)).toEqual(["warning literal-secret mcp.env.PASSWORD", "warning literal-secret mcp.env.DB", "warning literal-secret mcp.env.API"]);
+    expect(result.diagnostics.filter((d) => d.code !== "secret-in-args").map((d) => `${d.severity} ${d.code} ${d.path}`)).toEqual(["warning literal-secret mcp.env.PASSWORD", "warning literal-secret mcp.env.DB", "warning literal-secret mcp.env.API"]);
     expect(JSON.stringify(result.diagnostics)).not.toMatch(/lit-pass|p4ssw0rd|qqq111|canary/);
+  });
+
+  test("a line break that a variable brings into a header is an error that does not show it", () => {
+    const found = load({
+      files: { "topology/topology.yaml": "topology: 1\napps:\n  org.a:\n    mcp: { url: 'https://a.invalid/', headers: { X-Key: '${X_TOKEN}' } }\n" },
+      env: { X_TOKEN: "abc-7f3a\nX-Evil: 1" },
+    });
+    expect(found.diagnostics.filter((d) => d.severity === "error").map((d) => [d.code, d.path])).toEqual([["bad-format", "apps.org.a.mcp.headers.X-Key"]]);
+    expect(JSON.stringify(found.diagnostics)).not.toMatch(/abc-7f3a|X-Evil/);
+  });
+
+  test("a secret on a command line is a warning, once, and not shown; one in env is none", () => {
+    const found = load({
+      files: { "topology/topology.yaml": "topology: 1\napps:\n  org.a:\n    mcp: { command: [node, a.mjs, '--url=${CRM_URL}'], args: ['--key', '${CRM_TOKEN}', '${PLAIN}'], env: { KEY: '${CRM_TOKEN}' } }\n" },
+      env: { CRM_TOKEN: "tok-4f9a81c2", PLAIN: "x", CRM_URL: "https://u:pw-77aa91bc@crm.invalid/" },
+    });
+    const told = found.diagnostics.filter((d) => d.code === "secret-in-args");
+    expect(told.map((d) => [d.severity, d.path])).toEqual([["warning", "apps.org.a.mcp.args[1]"]]);
+    expect(JSON.stringify(found.diagnostics)).not.toMatch(/tok-4f9a81c2|pw-77aa91bc/);
   });
 
   test("known shapes of tokens are found under any name", () => {
