@@ -105,7 +105,8 @@ export interface KitStatus {
   readonly apps: readonly AppStatus[];
   readonly gateway: { readonly url: string | null };
   readonly inbox: { readonly dir: string | null; readonly written: number; readonly pending: number; readonly degraded: string | null; readonly queued: number; readonly dropped: number; readonly duplicates: number };
-  readonly exports: readonly { readonly format: string; readonly file: string; readonly tools: number }[];
+  /** `pending`: newer content waits to be written. */
+  readonly exports: readonly { readonly format: string; readonly file: string; readonly tools: number; readonly pending: boolean }[];
   readonly config: { readonly state: "applied" | "rejected" | "partial" | "pending"; readonly errors: readonly DiagnosticJson[]; readonly host_changes: readonly string[] };
   readonly tools: { readonly exposed: number; readonly quarantined: number; readonly denied: number; readonly unavailable: number; readonly by_risk: Readonly<Record<Risk, number>> };
   readonly policy: { readonly loaded: boolean; readonly rules: number; readonly warnings: readonly DiagnosticJson[] };
@@ -248,6 +249,8 @@ export interface CallRecord {
   readonly outcome: Outcome;
   readonly errorCode: string | null;
   readonly durationMs: number;
+  /** Estimated tokens of the result's texts: what the call costs a model that reads it whole. */
+  readonly resultTokens: number;
 }
 
 /** Events of the kit for library users. */

@@ -4,24 +4,13 @@ import type { Kit } from "./kit-api.ts";
 /** Longest wait for apps to come up or fail, in milliseconds; a start that is slower joins later by itself. */
 const LONGEST = 60_000;
 
-/** Longest wait for export files, and how long they must have stood still, in milliseconds. */
-const EXPORTS_WAIT = 2000;
-const EXPORTS_STILL = 200;
+/** Longest wait for export files that are being written, in milliseconds. */
+const EXPORTS_WAIT = 5000;
 
-/** Resolves once the export files have followed the catalogue, which they do with a short delay; gives up after two seconds. */
+/** Resolves once the export files have followed the catalogue; gives up after a few seconds. */
 export async function exportsWritten(kit: Kit): Promise<void> {
-  const counts = (): string =>
-    kit
-      .status()
-      .exports.map((entry) => entry.tools)
-      .join();
-  const start = performance.now();
-  let last = counts();
-  for (let since = start; performance.now() - start < EXPORTS_WAIT && performance.now() - since < EXPORTS_STILL; await sleep(25)) {
-    const now = counts();
-    if (now !== last) since = performance.now();
-    last = now;
-  }
+  const behind = (): boolean => kit.status().exports.some((entry) => entry.pending);
+  for (const end = performance.now() + EXPORTS_WAIT; behind() && performance.now() < end; ) await sleep(25);
 }
 
 /** Resolves once no app is starting any more, after `limitMs` at the latest, or when the signal aborts. */

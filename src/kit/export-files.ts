@@ -9,6 +9,8 @@ export interface ExportState {
   readonly format: string;
   readonly file: string;
   readonly tools: number;
+  /** Whether newer content waits to be written. */
+  readonly pending: boolean;
 }
 
 /** Keeps the export files equal to the catalogue. */
@@ -23,7 +25,8 @@ export interface ExportFiles {
 /** Makes the writer. `onWrite` hears of every file before it is written, so that a watcher can tell its own writes. */
 export function createExportFiles(log: Logger, onWrite: (file: string, text: string) => void = () => undefined): ExportFiles {
   const written = new Map<string, string>();
-  let states: readonly ExportState[] = [];
+  let states: readonly Omit<ExportState, "pending">[] = [];
+  let waiting = 0;
   let chain = Promise.resolve();
   const write = async (entry: ExportPlan, made: ExportedTools): Promise<void> => {
     for (const warning of made.warnings) log.warn({ export: entry.file }, warning);
@@ -35,8 +38,10 @@ export function createExportFiles(log: Logger, onWrite: (file: string, text: str
   };
   return {
     update(exports, make) {
+      waiting += 1;
+      states = exports.map(({ format, file }) => states.find((state) => state.file === file) ?? { format, file, tools: 0 });
       chain = chain.then(async () => {
-        const next: ExportState[] = [];
+        const next: Omit<ExportState, "pending">[] = [];
         for (const entry of exports) {
           try {
             const made = make(entry);
@@ -48,10 +53,11 @@ export function createExportFiles(log: Logger, onWrite: (file: string, text: str
           }
         }
         states = next;
+        waiting -= 1;
       });
       return chain;
     },
-    state: () => states,
+    state: () => states.map((state) => ({ ...state, pending: waiting > 0 })),
     settled: () => chain,
   };
 }

@@ -164,7 +164,7 @@ describe("the tour of README.md", () => {
     expect(stdout).toMatch(/^Asia\/Shanghai /m);
   });
 
-  it("every YAML in it and in docs/security.md is valid where the page says it stands", async () => {
+  it("every YAML in it and in docs/security.md is valid where the page says it stands", { timeout: 120_000 }, async () => {
     const all = [...blocks, ...blocksOf(await readPage("docs/security.md"))];
     for (const [index, { text }] of all.filter(({ kind }) => kind === "yaml").entries()) {
       const folder = path.join(root, `yaml-${index}`);
