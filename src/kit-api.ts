@@ -105,8 +105,7 @@ export interface KitStatus {
   readonly apps: readonly AppStatus[];
   readonly gateway: { readonly url: string | null };
   readonly inbox: { readonly dir: string | null; readonly written: number; readonly pending: number; readonly degraded: string | null; readonly queued: number; readonly dropped: number; readonly duplicates: number };
-  /** `pending`: newer content waits to be written. */
-  readonly exports: readonly { readonly format: string; readonly file: string; readonly tools: number; readonly pending: boolean }[];
+  readonly exports: readonly { readonly format: string; readonly file: string; readonly tools: number }[];
   readonly config: { readonly state: "applied" | "rejected" | "partial" | "pending"; readonly errors: readonly DiagnosticJson[]; readonly host_changes: readonly string[] };
   readonly tools: { readonly exposed: number; readonly quarantined: number; readonly denied: number; readonly unavailable: number; readonly by_risk: Readonly<Record<Risk, number>> };
   readonly policy: { readonly loaded: boolean; readonly rules: number; readonly warnings: readonly DiagnosticJson[] };

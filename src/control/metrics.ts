@@ -29,6 +29,7 @@ export function createMetrics(kit: Kit): Metrics {
     registers,
   });
   const decisions = counter("aurora_decisions_total", "Policy decisions of calls.", ["decision", "risk"]);
+  const results = counter("aurora_result_tokens_total", "Estimated tokens of the results' texts, for a model that reads them whole.", ["app"]);
   const reloads = counter("aurora_reloads_total", "Reloads by result.", ["result"]);
   const envelopes = counter("aurora_events_total", "Envelopes on their way to the inbox.", ["app"]);
   const approvals = counter("aurora_approvals_total", "Approvals by the state they reached.", ["state"]);
@@ -44,6 +45,7 @@ export function createMetrics(kit: Kit): Metrics {
       const app = call.app ?? "";
       calls.inc({ app, tool: call.tool === null ? "" : bounded(app, call.tool), outcome: call.outcome, code: call.errorCode ?? "" });
       latency.observe({ app }, call.durationMs / 1000);
+      if (call.resultTokens > 0) results.inc({ app }, call.resultTokens);
       if (call.decision) decisions.inc({ decision: call.decision, risk: call.risk ?? "" });
     }),
     kit.on("reload", (result) => reloads.inc({ result: result.result })),

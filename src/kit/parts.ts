@@ -3,7 +3,6 @@ import { approvalRow } from "../calls/approval-view.ts";
 import type { AuditEvent } from "../calls/audit.ts";
 import { createCallJournal } from "../calls/call-journal.ts";
 import type { CallDeps } from "../calls/execute.ts";
-import type { Performed, OperationOptions } from "../calls/operation.ts";
 import { ANY_CLIENT } from "../calls/sessions.ts";
 import { createTurns } from "../calls/turns.ts";
 import { sessionShown } from "../amp/envelope.ts";
@@ -18,6 +17,7 @@ import { createIngest, type Ingest } from "../runtime/ingest.ts";
 import type { Connector, Logger } from "../runtime/ports.ts";
 import { Runtime } from "../runtime/runtime.ts";
 import type { Emitter } from "./emitter.ts";
+import { callRecord } from "./call-record.ts";
 import { markOfEvent } from "./event-marks.ts";
 import { createFaultSignals } from "./fault-signals.ts";
 import { vetForwarded } from "./forwarded-requests.ts";
@@ -228,7 +228,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     emit: (signal) => ingest.emit(signal),
     onEnd: (performed, by) => {
       if (performed.error?.error_code === "TIMEOUT" && performed.target) faults.tell(performed.target.plan, performed.error.message);
-      events.emit("call", recordOf(performed, by));
+      events.emit("call", callRecord(performed, by));
     },
     log,
   });
@@ -257,17 +257,4 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 function sessionOfScope(scope: string): { readonly client: string; readonly session: string } {
   const [client, session] = JSON.parse(scope) as [string, string];
   return { client, session };
-}
-
-function recordOf(performed: Performed, by: OperationOptions): Parameters<KitEvents["call"]>[0] {
-  return {
-    app: performed.target?.app ?? null,
-    tool: performed.target?.kind === "tool" ? performed.target.name : null,
-    client: by.client,
-    risk: performed.decision?.risk ?? null,
-    decision: performed.decision?.action ?? null,
-    outcome: performed.outcome,
-    errorCode: performed.error?.error_code ?? null,
-    durationMs: performed.durationMs,
-  };
 }

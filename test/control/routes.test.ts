@@ -250,6 +250,7 @@ describe("the rest of the API", () => {
       "aurora_app_up",
       "aurora_app_restarts",
       "aurora_app_tool_tokens",
+      'aurora_result_tokens_total{app="org.demo"}',
       "aurora_inbox_events",
       "aurora_approvals_pending",
     ])

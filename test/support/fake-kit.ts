@@ -163,6 +163,7 @@ export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
         outcome: result.outcome,
         errorCode: result.error?.error_code ?? null,
         durationMs: result.durationMs,
+        resultTokens: 7,
       });
       return result;
     };
