@@ -2,6 +2,7 @@ import { KitError } from "../base/errors.ts";
 import { isObject, own, setOwn, type JsonObject } from "../base/json.ts";
 import type { Principal } from "../base/principal.ts";
 import { nearest } from "../base/text.ts";
+import { matchesTemplate } from "../calls/targets.ts";
 import type { CallOptions, GatewayPlan, Kit } from "../kit-api.ts";
 import type { Catalog } from "../tools/types.ts";
 import { LOG_LEVELS } from "./gateway-log.ts";
@@ -64,7 +65,7 @@ export function gatewayMethods(deps: MethodDeps): ReadonlyMap<string, MethodHand
       "resources/read",
       async (session, params, flight) => {
         const uri = textOf(params, "uri");
-        return readResult(await kit.readResource(uri, optionsOf(session, params, flight)), uri);
+        return readResult(await kit.readResource(uri, { ...optionsOf(session, params, flight), ...showing(kit, session, uri) }), uri);
       },
     ],
     [
@@ -97,6 +98,12 @@ export function gatewayMethods(deps: MethodDeps): ReadonlyMap<string, MethodHand
     ["completion/complete", (session, params, flight) => complete(deps, session, params, flight)],
   ]);
   return methods;
+}
+
+/** The app that serves a URI: as in the lists, the first that shows it, or whose template fits it. */
+function showing(kit: Kit, { principal: { client } }: GatewaySession, uri: string): { readonly app?: string } {
+  const found = kit.listResources(client).find(({ resource }) => resource["uri"] === uri) ?? kit.listTemplates(client).find(({ template }) => matchesTemplate(String(template["uriTemplate"]), uri));
+  return found === undefined ? {} : { app: found.app };
 }
 
 /** The tools that a session sees, sorted by name: what the kit shows this client, and with `denied: refuse` also what it would refuse. */

@@ -228,6 +228,8 @@ describe("resources, prompts and the rest", () => {
     expect(list.map((r) => r.uri)).toEqual(["demo://a", "demo://b", "web://x"]);
     expect((await session.rpc("resources/templates/list")).result).toEqual({ resourceTemplates: [{ uriTemplate: "demo://{id}", name: "t" }] });
     expect((await session.rpc("resources/read", { uri: "demo://b" })).result).toEqual({ contents: [{ uri: "demo://b", text: "B" }] });
+    await session.rpc("resources/read", { uri: "demo://a" });
+    expect(kit.calls.at(-1)!.options).toMatchObject({ app: "org.demo" });
     expect((await session.rpc("resources/read", { uri: "no://such" })).error).toMatchObject({ code: -32002, data: { uri: "no://such" } });
   });
 
