@@ -10,7 +10,7 @@ const EXPORTS_WAIT = 5000;
 /** Resolves once the export files have followed the catalogue; gives up after a few seconds. */
 export async function exportsWritten(kit: Kit): Promise<void> {
   const behind = (): boolean => kit.status().exports.some((entry) => entry.pending);
-  for (const end = performance.now() + EXPORTS_WAIT; behind() && performance.now() < end; ) await sleep(25);
+  for (const end = performance.now() + EXPORTS_WAIT; behind() && performance.now() < end;) await sleep(25);
 }
 
 /** Resolves once no app is starting any more, after `limitMs` at the latest, or when the signal aborts. */

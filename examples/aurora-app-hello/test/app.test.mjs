@@ -32,7 +32,10 @@ test("the server answers, and puts only JSON-RPC on stdout", async () => {
   assert.equal(await new Promise((resolve) => child.once("close", resolve)), 0);
   const answer = (id) => messages.find((message) => message.id === id);
   assert.equal(answer(0).result.protocolVersion, "2025-11-25");
-  assert.deepEqual(answer(1).result.tools.map((tool) => tool.name), ["org.example.hello.greet"]);
+  assert.deepEqual(
+    answer(1).result.tools.map((tool) => tool.name),
+    ["org.example.hello.greet"],
+  );
   assert.deepEqual(answer(2).result.structuredContent, { ok: true, data: { greeting: "Hello, Ada!", language: "en" } });
   assert.equal(answer(3).result.isError, true);
   assert.equal(answer(3).result.structuredContent.error_code, "LANGUAGE_UNKNOWN");
