@@ -39,7 +39,12 @@ export async function openDoor({ kit, plan, log, version }: DoorOptions): Promis
   const gateway = createGateway({ kit, settings: () => current, info: { name: plan.name, version }, log });
   const mcp = createGatewayHttp({ gateway });
   const metrics = createMetrics(kit);
-  const server = await startHttpServer({ gateway: settings, tokens: () => tokens, routes: createRoutes({ kit, mcp, metrics, version, extra: await webRoutes() }), log });
+  const server = await startHttpServer({
+    gateway: settings,
+    tokens: () => tokens,
+    routes: createRoutes({ kit, mcp, metrics, version, extra: await webRoutes() }),
+    log,
+  });
   return {
     url: server.url,
     tlsCert: settings.tls?.cert ?? null,

@@ -35,6 +35,7 @@ export function printStatus(status: KitStatus, style: Style): string {
   const { by_risk: risk } = status.tools;
   line("tools", `${status.tools.exposed} exposed (${risk.low} low, ${risk.medium} medium, ${risk.high} high, ${risk.critical} critical)${hidden(status)}`);
   line("gateway", status.gateway.url ?? "none");
+  if (status.gateway.url !== null) line("web", new URL("/", status.gateway.url).href);
   line("inbox", inboxText(status.inbox, style));
   for (const entry of status.exports) line("export", `${entry.format}  ${entry.file}  (${entry.tools} tools)`);
   line("topology", `${status.topology}  (revision ${status.revision}, ${configText(status, style)})`);

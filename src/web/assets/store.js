@@ -17,6 +17,7 @@ import { ApiError, ask, follow, token } from "./api.js";
 export const state = { role: null, live: false, status: null, tools: [], graph: null, approvals: [], events: [], reload: null };
 
 const MAX_EVENTS = 400;
+const MAX_APPROVALS = 400;
 const STATUS_EVERY_MS = 4000;
 const RETRY_MS = [500, 1000, 2000, 4000, 8000];
 
@@ -172,5 +173,7 @@ export function noteApproval(row) {
   const at = state.approvals.findIndex((other) => other.id === row.id);
   if (at >= 0) state.approvals[at] = row;
   else state.approvals.push(row);
+  const oldest = state.approvals.length > MAX_APPROVALS ? state.approvals.findIndex((other) => other.state !== "pending") : -1;
+  if (oldest >= 0) state.approvals.splice(oldest, 1);
   changed("approvals");
 }
