@@ -23,14 +23,14 @@ const GRANTED = `
 const STDIO = `{ command: [${JSON.stringify(process.execPath)}], args: [${JSON.stringify(FIXTURE)}] }`;
 
 /** A workspace with the fixture as its only app, under its own names. The suite sends no tokens. */
-const workspace = (mcp: string, app: string): Record<string, string> => ({
+const workspace = (mcp: string, app: string, trust = "high"): Record<string, string> => ({
   "topology/topology.yaml": `
 topology: 1
 data_dir: ../data
 apps:
   org.example.fixture:
     mcp: ${mcp}
-    trust: medium${app}
+    trust: ${trust}${app}
 gateway: { listen: "127.0.0.1:0", naming: none, auth: { mode: none } }
 `,
 });
@@ -39,6 +39,12 @@ gateway: { listen: "127.0.0.1:0", naming: none, auth: { mode: none } }
 const opened = (files: Record<string, string>): Record<string, string> => ({
   "topology/topology.yaml": `${files["topology/topology.yaml"]}policies: [policies/*.yaml]\n`,
   "topology/policies/open.yaml": "risk_actions: { high: { action: allow, audit: summary } }\n",
+});
+
+/** The default rules, but a call waits for a person only a moment: nobody is there. */
+const asking = (files: Record<string, string>): Record<string, string> => ({
+  "topology/topology.yaml": `${files["topology/topology.yaml"]}policies: [policies/*.yaml]\n`,
+  "topology/policies/wait.yaml": "approvals: { wait: 100ms }\n",
 });
 
 interface Setup {
@@ -60,7 +66,8 @@ async function httpFixture(): Promise<string> {
 const SETUPS: readonly Setup[] = [
   { title: "open policy, fixture over stdio", expected: "open.yaml", files: async () => opened(workspace(STDIO, GRANTED)) },
   { title: "open policy, fixture over HTTP", expected: "open.yaml", files: async () => opened(workspace(`{ url: "${await httpFixture()}" }`, GRANTED)) },
-  { title: "default policy, nothing granted", expected: "default.yaml", files: async () => workspace(STDIO, "") },
+  { title: "default policy, trusted server, nothing granted", expected: "default.yaml", files: async () => workspace(STDIO, "") },
+  { title: "default policy, server of medium trust: a person is asked before each call", expected: "asked.yaml", files: async () => asking(workspace(STDIO, "", "medium")) },
 ];
 
 const SETS: readonly [SuiteVersion, string, readonly string[], number][] = [

@@ -127,7 +127,7 @@ describe.each(PYTHON_SDKS)("servers of the Python SDK %s", (version) => {
     if (python === null) return;
     const command = [python.program, python.script("fastmcp_server.py")].map(quoted).join(", ");
     host = await startHost({
-      "topology/topology.yaml": `{ topology: 1, data_dir: ../data, apps: { org.example.python: { trust: medium, mcp: { command: [${command}] } } }, gateway: { listen: "127.0.0.1:0", naming: none } }\n`,
+      "topology/topology.yaml": `{ topology: 1, data_dir: ../data, apps: { org.example.python: { trust: high, mcp: { command: [${command}] } } }, gateway: { listen: "127.0.0.1:0", naming: none } }\n`,
     });
     client = await clientOf(host);
   }, INSTALL_MS);
