@@ -131,6 +131,8 @@ async function enter() {
     await connect();
     tabs.hidden = leave.hidden = false;
     reload.hidden = state.role !== "operator";
+    // Where callers need no token, the way out is the way to the operator's.
+    leave.textContent = token() === null ? "Enter token" : "Sign out";
     showView();
   } catch (error) {
     const refused = error instanceof ApiError && error.status === 401;
