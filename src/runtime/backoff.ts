@@ -7,6 +7,11 @@ export const HEALTHY_UPTIME_MS = 60_000;
 /** The first attempt after a death comes almost at once. */
 const FIRST_RETRY_MS = 200;
 
+/** Whether a server that came up at `startedAt` is healthy `now`; both monotonic milliseconds. */
+export function isHealthy(startedAt: number, now: number): boolean {
+  return now - startedAt >= HEALTHY_UPTIME_MS;
+}
+
 /** What to do after a failed start or a death, by the attempts already used. */
 export type RetryStep = { readonly kind: "retry" | "park"; readonly delayMs: number };
 

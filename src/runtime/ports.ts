@@ -118,6 +118,11 @@ export class StartError extends Error {
   }
 }
 
+/** Whether a start that failed may go better another time. */
+export function canRetry(error: unknown): boolean {
+  return !(error instanceof StartError) || error.retry;
+}
+
 /** What a connection tells while it lives, beside MCP notifications. */
 export interface ConnectionHooks {
   /** MCP capabilities of the one calling client that this connection serves; granted ones among them are declared upstream. */

@@ -1,0 +1,33 @@
+import type { Generation } from "./generation.ts";
+import { LinkError } from "./ports.ts";
+
+/** The generations of one app that are on their way out. */
+export class Drains {
+  readonly #app: string;
+  readonly #running = new Map<Generation, Promise<void>>();
+
+  constructor(app: string) {
+    this.#app = app;
+  }
+
+  /**
+   * Lets a generation's calls finish and ends it; asked again with less time, it ends sooner. `why` completes "app x …" for the calls
+   * that are cut off; `sent` says that the server may have acted on them.
+   */
+  letGo(generation: Generation, drainMs: number, why: string, sent = false): Promise<void> {
+    const drain = generation.drain(drainMs, new LinkError("closed", `app ${this.#app} ${why}`, sent ? { sent } : {}));
+    this.#running.set(generation, drain);
+    void drain.finally(() => this.#running.delete(generation));
+    return drain;
+  }
+
+  /** None of them takes longer than this from now on. */
+  hurry(drainMs: number, why: string): void {
+    for (const generation of this.#running.keys()) void this.letGo(generation, drainMs, why);
+  }
+
+  /** Resolves when all have ended. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#running.values());
+  }
+}
