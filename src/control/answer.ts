@@ -6,8 +6,16 @@ import type { Logger } from "../kit-api.ts";
 import { HttpError, statusOf } from "./http-errors.ts";
 import type { Reply } from "./route.ts";
 
+/** How long the rest of a refused body is read and thrown away, in milliseconds. */
+const LINGER_MS = 500;
+
 /** Sends an answer with the headers that all answers have. */
 export function send(res: ServerResponse, reply: Reply, last = false): void {
+  res.end(writeHead(res, reply, last));
+}
+
+/** Writes the head and gives the text that belongs to it. */
+function writeHead(res: ServerResponse, reply: Reply, last: boolean): string {
   const text = reply.text ?? (reply.json === undefined ? "" : stringifyExact(reply.json));
   const type = reply.type ?? (reply.json === undefined ? undefined : "application/json");
   res.writeHead(reply.status ?? 200, {
@@ -18,7 +26,7 @@ export function send(res: ServerResponse, reply: Reply, last = false): void {
     ...(last ? { Connection: "close" } : {}),
     ...reply.headers,
   });
-  res.end(text);
+  return text;
 }
 
 /** Answers what a handler or a check threw, in the one error shape; faults of the host itself only go to the log. */
@@ -35,10 +43,18 @@ export function refuse(req: IncomingMessage, res: ServerResponse, error: unknown
         : null;
   if (!known) log.error({ method: req.method, err: messageOf(error) }, "a route failed");
   const answer = known ?? { status: 500, body: new KitError("INTERNAL", "the host failed to answer; its log says why").toBody(), headers: {} };
-  // An unread body would have to be swallowed to keep the connection; it is cut off instead.
-  const unread = !req.complete;
-  send(res, { status: answer.status, json: answer.body, headers: answer.headers }, unread);
-  if (unread) res.on("finish", () => req.destroy());
+  const reply: Reply = { status: answer.status, json: answer.body, headers: answer.headers };
+  if (req.complete) return send(res, reply);
+  // The rest of the body is cut off, but not at once: closing on unread bytes resets the connection, and the client would lose the answer.
+  res.write(writeHead(res, reply, true));
+  const cut = (): void => {
+    clearTimeout(timer);
+    res.end(() => req.destroy());
+  };
+  const timer = setTimeout(cut, LINGER_MS);
+  req.once("end", cut);
+  req.once("close", () => clearTimeout(timer));
+  req.resume();
 }
 
 /** The refusal of a request without a good token. */
