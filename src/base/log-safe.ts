@@ -7,7 +7,11 @@ import { isInvisible } from "./text.ts";
  * bidi marks, C1 controls, zero-width) is written as `\uXXXX`. Parsing gives the same value back.
  */
 export function jsonLine(value: unknown): string {
-  const text = JSON.stringify(value);
+  return inOneLine(JSON.stringify(value));
+}
+
+/** JSON text as {@link jsonLine} writes it. */
+export function inOneLine(text: string): string {
   if (PLAIN_ASCII.test(text)) return text;
   let out = "";
   for (const char of text) out += isInvisible(char) ? escapeUnits(char) : char;

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { ExactNumber } from "../base/exact-json.ts";
-import { canonicalJson, isObject, own, setOwn, type Json, type JsonObject } from "../base/json.ts";
-import { jsonLine, shapeOf } from "../base/log-safe.ts";
+import { isObject, own, setOwn, type Json, type JsonObject } from "../base/json.ts";
+import { inOneLine, shapeOf } from "../base/log-safe.ts";
 import type { Masker } from "../base/masking.ts";
 import { truncate } from "../base/text.ts";
 
@@ -60,9 +60,11 @@ export async function openAudit(options: { readonly file: AuditFile; readonly cl
     let next = head;
     let text = "";
     for (const { fields } of batch) {
-      const record = chained(fields, next);
-      next = { seq: next.seq + 1, hash: record["hash"] as string };
-      text += `${jsonLine(record)}\n`;
+      const seq = next.seq + 1;
+      const content = JSON.stringify(fields);
+      const hashed = hashOf(content, seq, next.hash);
+      text += `${lineOf(content, seq, next.hash, hashed)}\n`;
+      next = { seq, hash: hashed };
     }
     try {
       await file.append(text, next, batch.some((p) => p.durable));
@@ -138,8 +140,9 @@ export function verifyAudit(lines: Iterable<string>, head: AuditHead | null = nu
     const record = parse(text);
     if (!record) return { ok: false, line, reason: text.trim() === "" ? "the line is empty" : "the line is not a whole record" };
     const { seq, prev, hash } = record;
-    if (hash !== hashOf(record.fields, seq, prev)) return { ok: false, line, reason: "the record was changed: its hash does not fit its content" };
-    if (jsonLine(withChain(record.fields, seq, prev, hash)) !== text) return { ok: false, line, reason: "the line was changed: it is not written as the log writes it" };
+    const content = JSON.stringify(record.fields);
+    if (hash !== hashOf(content, seq, prev)) return { ok: false, line, reason: "the record was changed: its hash does not fit its content" };
+    if (lineOf(content, seq, prev, hash) !== text) return { ok: false, line, reason: "the line was changed: it is not written as the log writes it" };
     if (last === null) {
       if (seq > 1) notes.push(`the log begins with record ${seq}; older files are not here`);
       if (seq === 1 && prev !== GENESIS) return { ok: false, line, reason: "the first record does not begin a chain" };
@@ -179,21 +182,14 @@ function bounded(value: unknown): Json {
   return out;
 }
 
-function chained(fields: JsonObject, before: AuditHead): JsonObject {
-  const seq = before.seq + 1;
-  return withChain(fields, seq, before.hash, hashOf(fields, seq, before.hash));
+/** A record as it stands in the log: its fields between its number and its links. */
+function lineOf(content: string, seq: number, prev: string, hash: string): string {
+  return inOneLine(`{"seq":${seq},${content.slice(1, -1)},"prev":"${prev}","hash":"${hash}"}`);
 }
 
-function withChain(fields: JsonObject, seq: number, prev: string, hash: string): JsonObject {
-  const record: JsonObject = { seq };
-  for (const [key, value] of Object.entries(fields)) setOwn(record, key, value);
-  record["prev"] = prev;
-  record["hash"] = hash;
-  return record;
-}
-
-function hashOf(fields: JsonObject, seq: number, prev: string): string {
-  return hash("sha256", `audit\0${seq}\0${prev}\0${canonicalJson(fields)}`, "hex");
+/** Over the JSON text of the fields: a reader who parses them and writes them again gets the same text. */
+function hashOf(content: string, seq: number, prev: string): string {
+  return hash("sha256", `audit\0${seq}\0${prev}\0${content}`, "hex");
 }
 
 function parse(line: string): { fields: JsonObject; seq: number; prev: string; hash: string } | null {

@@ -19,7 +19,7 @@ import type { Sessions } from "./sessions.ts";
 import type { Target } from "./targets.ts";
 import { toKitError } from "./tool-result.ts";
 import type { Answer, Granted, Operation, OperationOptions, Performed } from "./operation.ts";
-import { joinSignals } from "./join-signals.ts";
+import { joinSignals, signalWithin } from "./join-signals.ts";
 import type { Turns } from "./turns.ts";
 
 /** What the one way of a call works with. */
@@ -171,9 +171,7 @@ function masked(answer: Answer, mask: CallDeps["mask"]): Answer {
 
 /** Waits for the app no longer than the call itself may take. */
 async function leaseWithin(deps: CallDeps, target: Target, options: OperationOptions, timeoutMs: number, signal: AbortSignal): Promise<Lease> {
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), timeoutMs);
-  const joined = joinSignals([signal, late.signal]);
+  const joined = signalWithin(signal, timeoutMs);
   try {
     const scope = target.plan.isolation === "session" ? JSON.stringify([options.client, options.session]) : "shared";
     const { onServerRequest, onNotification } = options;
@@ -185,7 +183,6 @@ async function leaseWithin(deps: CallDeps, target: Target, options: OperationOpt
     const retryAfterMs = error instanceof LinkError ? error.retryAfterMs : undefined;
     throw new KitError("APP_UNAVAILABLE", fault.message, { cause: error, outcome: "failed", ...(retryAfterMs === undefined ? {} : { details: { retry_after_ms: retryAfterMs } }) });
   } finally {
-    clearTimeout(timer);
     joined.release();
   }
 }

@@ -8,7 +8,32 @@ export interface JoinedSignal {
 
 /** For calls that nobody can cancel. */
 const NEVER = new AbortController().signal;
-setMaxListeners(0, NEVER);
+
+/** Calls `abort` when a signal does; gives what takes the listener off again. */
+function listen(signal: AbortSignal, abort: () => void): () => void {
+  // One listener for each running call is no leak.
+  if (!unlimited.has(signal)) setMaxListeners(0, signal);
+  unlimited.add(signal);
+  signal.addEventListener("abort", abort, { once: true });
+  return () => signal.removeEventListener("abort", abort);
+}
+
+const unlimited = new WeakSet<AbortSignal>();
+
+/** A signal that aborts as another does, and after a time. */
+export function signalWithin(signal: AbortSignal, ms: number): JoinedSignal {
+  const controller = new AbortController();
+  if (signal.aborted) controller.abort(signal.reason);
+  const stop = listen(signal, () => controller.abort(signal.reason));
+  const timer = setTimeout(() => controller.abort(), ms);
+  return {
+    signal: controller.signal,
+    release() {
+      clearTimeout(timer);
+      stop();
+    },
+  };
+}
 
 /** Joins signals; undefined ones are left out. `AbortSignal.any` would hold on to long-lived signals in Node 20. */
 export function joinSignals(signals: readonly (AbortSignal | undefined)[]): JoinedSignal {
@@ -18,13 +43,7 @@ export function joinSignals(signals: readonly (AbortSignal | undefined)[]): Join
   const controller = new AbortController();
   const aborted = present.find((s) => s.aborted);
   if (aborted) controller.abort(aborted.reason);
-  const listeners = present.map((source) => {
-    const abort = (): void => controller.abort(source.reason);
-    // One listener for each running call is no leak.
-    setMaxListeners(0, source);
-    source.addEventListener("abort", abort, { once: true });
-    return () => source.removeEventListener("abort", abort);
-  });
+  const listeners = present.map((source) => listen(source, () => controller.abort(source.reason)));
   return {
     signal: controller.signal,
     release() {

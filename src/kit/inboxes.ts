@@ -14,6 +14,8 @@ export interface Inboxes {
   readonly sealer: Sealer;
   /** Where an event goes; null when it goes nowhere. */
   inboxFor(event: MappedEvent): Inbox | null;
+  /** Whether receipts of calls go anywhere. */
+  takesReceipts(): boolean;
   stats(): ReturnType<Inbox["stats"]>;
   /** Takes over the settings that a reload may change. */
   configure(plan: Plan): Promise<void>;
@@ -72,6 +74,7 @@ export async function openInboxes(plan: Plan, clock: Clock, masker: Masker, log:
       if (event.method !== "mcp.tool_result" || settings.receipts === "inbox") return main;
       return settings.receipts === "off" ? null : (receipts?.inbox ?? null);
     },
+    takesReceipts: () => settings.receipts !== "off",
     stats: () => main?.stats() ?? NO_INBOX,
     async configure(next) {
       settings = { ...next.inbox, dir: settings.dir, format: settings.format, fsync: settings.fsync, sink: settings.sink };

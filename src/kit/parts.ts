@@ -225,7 +225,8 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
   const policyWarnings = createPolicyWarnings(() => runtime.snapshot, log);
   const journal = createCallJournal({
     audit: stores.audit,
-    emit: (signal) => ingest.emit(signal),
+    // Where receipts go nowhere, and no rule of the user may make something else of one, the work is spared.
+    emit: (signal) => (inboxes.takesReceipts() || current().signals.user.length > 0 ? ingest.emit(signal) : Promise.resolve()),
     onEnd: (performed, by) => {
       if (performed.error?.error_code === "TIMEOUT" && performed.target) faults.tell(performed.target.plan, performed.error.message);
       events.emit("call", callRecord(performed, by));

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
-import { joinSignals } from "../../src/calls/join-signals.ts";
+import { joinSignals, signalWithin } from "../../src/calls/join-signals.ts";
 
 describe("joined signals", () => {
   it("abort with the first of them, with its reason, and leave no listener behind", () => {
@@ -26,6 +26,22 @@ describe("joined signals", () => {
     only.abort("over");
     expect(joined.signal.reason).toBe("over");
     expect(none.signal.aborted).toBe(false);
+  });
+
+  it("one within a time aborts as the other does, or when the time is over, and leaves no listener behind", async () => {
+    const caller = new AbortController();
+    const [first, second] = [signalWithin(caller.signal, 60_000), signalWithin(caller.signal, 60_000)];
+    second.release();
+    caller.abort("gone");
+    expect([first.signal.reason, second.signal.aborted]).toEqual(["gone", false]);
+    first.release();
+    expect(signalWithin(caller.signal, 60_000).signal.reason).toBe("gone");
+    const patient = new AbortController();
+    const late = signalWithin(patient.signal, 5);
+    await new Promise((resolve) => late.signal.addEventListener("abort", resolve));
+    late.release();
+    expect(patient.signal.aborted).toBe(false);
+    expect(getEventListeners(patient.signal, "abort")).toEqual([]);
   });
 
   it("one that is over already aborts at once", () => {
