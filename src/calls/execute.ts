@@ -164,9 +164,10 @@ async function hear(deps: CallDeps, { snapshot, operation: { target } }: Granted
   if (isSource(flow, { app: target.app, name: target.name, trust: target.plan.trust })) await deps.sessions.mark(options.client, options.session, sourceName(target), flow.expiresMs);
 }
 
-/** An answer without the host's own secrets: in data the known ones, in an error whatever looks like one. */
+/** An answer without secrets: in data the host's own, in an error whatever looks like one. */
 function masked(answer: Answer, mask: CallDeps["mask"]): Answer {
-  return { result: mask.known(answer.result), error: mask.value(answer.error) as ErrorBody | null, notes: answer.notes };
+  const result = answer.error === null ? mask.known(answer.result) : (mask.value(answer.result) as JsonObject);
+  return { result, error: mask.value(answer.error) as ErrorBody | null, notes: answer.notes };
 }
 
 /** Waits for the app no longer than the call itself may take. */
