@@ -1,4 +1,6 @@
 import { execFile } from "node:child_process";
+import { createRequire } from "node:module";
+import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** A version of the official suite: the released one, or the next with its frozen sets of requirements. */
@@ -9,9 +11,10 @@ export const REQUIREMENTS = "2025-11-25";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const HOOK = fileURLToPath(new URL("node20-hook.mjs", import.meta.url));
+const require = createRequire(import.meta.url);
 const BUNDLES: Readonly<Record<SuiteVersion, string>> = {
-  released: `${ROOT}node_modules/@modelcontextprotocol/conformance/dist/index.js`,
-  next: `${ROOT}node_modules/conformance-next/dist/index.js`,
+  released: path.join(path.dirname(require.resolve("@modelcontextprotocol/conformance/package.json")), "dist/index.js"),
+  next: path.join(path.dirname(require.resolve("conformance-next/package.json")), "dist/index.js"),
 };
 
 /** How a run of the suite ended, and all it printed, without colours. */

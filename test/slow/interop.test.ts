@@ -15,11 +15,12 @@ import { INSTALL_MS, pythonWith, type Python } from "./support/python.ts";
 
 const require = createRequire(import.meta.url);
 const node = JSON.stringify(process.execPath);
-/** The main file of an npm package's program, as YAML. */
-const program = (name: string, file: string): string => path.join(path.dirname(require.resolve(`${name}/package.json`)), file);
-const everything = program("@modelcontextprotocol/server-everything", "dist/index.js");
-const filesystem = program("@modelcontextprotocol/server-filesystem", "dist/index.js");
-const memory = program("@modelcontextprotocol/server-memory", "dist/index.js");
+/** A program of an npm package, by the place of its package.json. */
+const program = (manifest: string, file: string): string => path.join(path.dirname(manifest), file);
+const everything = program(require.resolve("@modelcontextprotocol/server-everything/package.json"), "dist/index.js");
+const filesystem = program(require.resolve("@modelcontextprotocol/server-filesystem/package.json"), "dist/index.js");
+const memory = program(require.resolve("@modelcontextprotocol/server-memory/package.json"), "dist/index.js");
+const mcpRemote = program(require.resolve("mcp-remote/package.json"), "dist/proxy.js");
 const quoted = (text: string): string => JSON.stringify(text);
 
 const textOf = (result: unknown): string => (result as { content: { text: string }[] }).content[0]!.text;
@@ -170,7 +171,7 @@ gateway: { listen: "127.0.0.1:0", naming: none }
     const config = await mkdtemp(path.join(tmpdir(), "aurora-mcp-remote-"));
     const transport = new StdioClientTransport({
       command: process.execPath,
-      args: [program("mcp-remote", "dist/proxy.js"), host.url, "--header", `Authorization:Bearer ${host.token}`, "--allow-http", "--transport", "http-only"],
+      args: [mcpRemote, host.url, "--header", `Authorization:Bearer ${host.token}`, "--allow-http", "--transport", "http-only"],
       env: { PATH: process.env["PATH"] ?? "", HOME: config, MCP_REMOTE_CONFIG_DIR: config },
       stderr: "ignore",
     });
