@@ -168,4 +168,3 @@ function mcpTool(tool: ExportTool, name: string): JsonObject {
   return out;
 }
 
-export type { ExportFormat, ExportTool, Relaxation, ToolReport };

@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject } from "../base/json.ts";
-import { Notes, forEachSubschema, mapSubschemas, propertiesOf, pointTo, requiredOf, type Node } from "./schema-node.ts";
+import type { Notes} from "./schema-node.ts";
+import { forEachSubschema, mapSubschemas, propertiesOf, pointTo, requiredOf, type Node } from "./schema-node.ts";
 
 const REF_PREFIX = "#/$defs/";
 

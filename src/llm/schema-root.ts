@@ -1,7 +1,8 @@
 import { canonicalJson, isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
 import { refName } from "./schema-definitions.ts";
 import { canBeObject, intersect, isBare, mergeAllOf, sameShape, withoutWords } from "./schema-merge.ts";
-import { ANNOTATIONS, Notes, branchesOf, distinctValues, omit, propertiesOf, requiredOf, sameJson, type Node } from "./schema-node.ts";
+import type { Notes} from "./schema-node.ts";
+import { ANNOTATIONS, branchesOf, distinctValues, omit, propertiesOf, requiredOf, sameJson, type Node } from "./schema-node.ts";
 import { sharedType } from "./schema-keywords.ts";
 import { choiceOfRequired, describeConstraint, describeShape } from "./words.ts";
 

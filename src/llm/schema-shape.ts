@@ -1,6 +1,7 @@
 import { isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
 import { isBare, sameShape } from "./schema-merge.ts";
-import { ANNOTATIONS, Notes, branchesOf, mapSubschemas, omit, pointTo, propertiesOf, requiredOf, type Node } from "./schema-node.ts";
+import type { Notes} from "./schema-node.ts";
+import { ANNOTATIONS, branchesOf, mapSubschemas, omit, pointTo, propertiesOf, requiredOf, type Node } from "./schema-node.ts";
 import { choiceOfRequired } from "./words.ts";
 
 /** A node without properties and union branches that nothing fits (`false`); arguments that use them are refused by the host. */

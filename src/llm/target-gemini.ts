@@ -5,7 +5,8 @@ import { withKeyStyle } from "./property-keys.ts";
 import { refName, refsIn } from "./schema-definitions.ts";
 import { withDefinitions } from "./schema-inline.ts";
 import { intersect, isBare, mergeAllOf } from "./schema-merge.ts";
-import { Notes, branchesOf, inKeywordOrder, omit, pointTo, propertiesOf, requiredOf, typesOf, type Node } from "./schema-node.ts";
+import type { Notes} from "./schema-node.ts";
+import { branchesOf, inKeywordOrder, omit, pointTo, propertiesOf, requiredOf, typesOf, type Node } from "./schema-node.ts";
 import { isFreeForm, requiredChoice, withoutFalse } from "./schema-shape.ts";
 import { describeConstraint, valueInWords, withFacts } from "./words.ts";
 

@@ -5,7 +5,8 @@ import { refName } from "./schema-definitions.ts";
 import { withDefinitions } from "./schema-inline.ts";
 import { enumWithNull, sharedType, valuesOfTypes, withNull } from "./schema-keywords.ts";
 import { intersect, isBare, mergeAllOf } from "./schema-merge.ts";
-import { ANNOTATIONS, Notes, branchesOf, distinctValues, inKeywordOrder, omit, pointTo, propertiesOf, requiredOf, sameJson, typeKeyword, typeOfValue, typesOf, type Node } from "./schema-node.ts";
+import type { Notes} from "./schema-node.ts";
+import { ANNOTATIONS, branchesOf, distinctValues, inKeywordOrder, omit, pointTo, propertiesOf, requiredOf, sameJson, typeKeyword, typeOfValue, typesOf, type Node } from "./schema-node.ts";
 import { requiredChoice, tupleAsList, withoutFalse } from "./schema-shape.ts";
 import { strictSizeProblem } from "./strict-limits.ts";
 

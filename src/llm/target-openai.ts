@@ -2,7 +2,8 @@ import { isObject, type Json } from "../base/json.ts";
 import type { PreparedSchema } from "./prepare.ts";
 import { isPortablePattern } from "./safe-pattern.ts";
 import { withDefinitions } from "./schema-inline.ts";
-import { Notes, inKeywordOrder, omit, pointTo, typesOf, type Node } from "./schema-node.ts";
+import type { Notes} from "./schema-node.ts";
+import { inKeywordOrder, omit, pointTo, typesOf, type Node } from "./schema-node.ts";
 import { isFreeForm, rewriteSubschemas, tupleAsList, withoutFalse } from "./schema-shape.ts";
 
 /** The schema for OpenAI without strict mode: `properties` on every object, `items` on every array, lists for tuples, portable patterns only. */

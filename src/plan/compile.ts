@@ -6,7 +6,6 @@ import { parseSize } from "../base/durations.ts";
 import { deepFreeze, digest, isObject, keyedDigest } from "../base/json.ts";
 import type { AppConfig, Config, ParkedApp } from "../config/types.ts";
 import { compilePolicy, type PolicyResult, type PolicyRules } from "../policy/rules.ts";
-import type { SignalRules } from "../amp/mapping.ts";
 import type { PolicyConfig } from "../../generated/policy.d.ts";
 import type { TopologyConfig } from "../../generated/topology.d.ts";
 import { appDefaults, compileApp, type AppDefaults } from "./app-plan.ts";
@@ -178,5 +177,3 @@ function topologyDigests(topology: TopologyConfig, secretKey: string): { live: s
 function isEmptyMap(value: unknown): boolean {
   return isObject(value) && Object.keys(value).length === 0;
 }
-
-export type { PolicyRules, SignalRules };

@@ -4,19 +4,11 @@ import type { AppPins } from "../../generated/tools-lock.d.ts";
 import { describeChange, describeNew } from "./describe-change.ts";
 import { ownToolName } from "./own-name.ts";
 import { lintMessages } from "./text-lint.ts";
-import type { AppListing, Trust } from "./types.ts";
+import type { AppListing, PinItem, PinKind, Trust } from "./types.ts";
 
 /** Setting `pins` of topology.yaml. */
 export type PinMode = "first_use" | "enforce" | "warn" | "off";
-export type PinKind = "tool" | "prompt" | "resource_template" | "resources" | "instructions";
-
-/** One thing of a server that is pinned. `name` is the server's own (the package is taken off tools); empty for what an app has once. */
-export interface PinItem {
-  readonly kind: PinKind;
-  readonly name: string;
-  readonly pin: string;
-  readonly definition: Json;
-}
+export type { PinItem, PinKind };
 
 /** `accepted`: as a person accepted it, or as it was first seen. `first_use`: seen for the first time and taken. Otherwise it waits for a person. */
 export type PinState = "accepted" | "first_use" | "new" | "changed";

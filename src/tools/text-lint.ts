@@ -3,7 +3,7 @@ import { escapeInvisible, truncate } from "../base/text.ts";
 import { confusableWith, mixedScriptWord } from "./confusables.ts";
 import { hiddenCharacters } from "./invisible.ts";
 import { PHRASES } from "./lint-phrases.ts";
-import type { PinItem } from "./pins.ts";
+import type { PinItem } from "./types.ts";
 
 /** What a text of a server can be found to have in it. */
 export type LintCode =

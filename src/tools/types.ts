@@ -1,4 +1,4 @@
-import type { JsonObject } from "../base/json.ts";
+import type { Json, JsonObject } from "../base/json.ts";
 
 export type Risk = "low" | "medium" | "high" | "critical";
 export type Trust = "high" | "medium" | "low";
@@ -70,4 +70,15 @@ export interface Catalog {
   byOwn(app: string, tool: string): Tool | undefined;
   /** Full name, short name, or the server's own name when only one app has it. `ambiguous` lists the candidates when several do. */
   find(name: string): { readonly tool: Tool | undefined; readonly ambiguous: readonly Tool[] };
+}
+
+/** What can be pinned of a server. */
+export type PinKind = "tool" | "prompt" | "resource_template" | "resources" | "instructions";
+
+/** One thing of a server that is pinned. `name` is the server's own (the package is taken off tools); empty for what an app has once. */
+export interface PinItem {
+  readonly kind: PinKind;
+  readonly name: string;
+  readonly pin: string;
+  readonly definition: Json;
 }

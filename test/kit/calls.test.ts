@@ -90,7 +90,7 @@ describe("the one way a call runs", () => {
   it("asks for a high-risk tool, and runs it once with the approval of exactly this call", async () => {
     const first = await t.kit.callTool("org.test.box.send", { text: "hello" });
     expect(first.error?.error_code).toBe("APPROVAL_REQUIRED");
-    const id = (first.error?.details as { approval_id: string }).approval_id;
+    const id = (first.error!.details as { approval_id: string }).approval_id;
     await t.kit.decideApproval(id, "approve", "me");
     const swapped = await t.kit.callTool("org.test.box.send", { text: "evil" }, { approvalId: id });
     expect(swapped.error?.error_code).toBe("APPROVAL_REQUIRED");

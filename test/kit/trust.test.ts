@@ -66,7 +66,7 @@ describe("pins, quarantine and data flow", () => {
   it("keeps approvals over a restart and uses each once", async () => {
     const files = { "topology/topology.yaml": topologyText({ "org.test.a": scriptedApp({}) }, { policies: ["policies/*.yaml"] }), "topology/policies/p.yaml": JSON.stringify({ rules: [{ id: "ask", action: "ask", tools: ["echo"] }], approvals: { wait: "10ms" } }) };
     t = await startKit(files);
-    const id = ((await t.kit.callTool("org.test.a.echo", { a: 1 })).error?.details as { approval_id: string }).approval_id;
+    const id = ((await t.kit.callTool("org.test.a.echo", { a: 1 })).error!.details as { approval_id: string }).approval_id;
     await t.kit.decideApproval(id, "approve", "me");
     await t.kit.close();
     const again = createKit({ topology: t.workspace.topology, watch: false });
