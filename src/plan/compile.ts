@@ -5,7 +5,7 @@ import { sortDiagnostics } from "../base/diagnostics.ts";
 import { parseSize } from "../base/durations.ts";
 import { deepFreeze, digest, isObject, keyedDigest } from "../base/json.ts";
 import type { AppConfig, Config, ParkedApp } from "../config/types.ts";
-import { compilePolicy, type PolicyResult, type PolicyRules } from "../policy/rules.ts";
+import { compilePolicy, type PolicyResult } from "../policy/rules.ts";
 import type { PolicyConfig } from "../../generated/policy.d.ts";
 import type { TopologyConfig } from "../../generated/topology.d.ts";
 import { appDefaults, compileApp, type AppDefaults } from "./app-plan.ts";
