@@ -20,7 +20,25 @@ const LAYERS = {
   kit: ["base", "config", "tools", "llm", "policy", "amp", "plan", "runtime", "calls", "files", "mcp"],
   control: ["base", "mcp"],
   web: ["control"],
-  cli: ["base", "config", "llm", "policy", "amp", "plan", "runtime", "calls", "files", "control", "tools", "mcp", "kit", "daemon", "locate-workspace", "settled", "workspace"],
+  cli: [
+    "base",
+    "config",
+    "llm",
+    "policy",
+    "amp",
+    "plan",
+    "runtime",
+    "calls",
+    "files",
+    "control",
+    "tools",
+    "mcp",
+    "kit",
+    "daemon",
+    "locate-workspace",
+    "settled",
+    "workspace",
+  ],
 };
 
 const PURE = ["config", "tools", "llm", "policy", "amp", "plan"];

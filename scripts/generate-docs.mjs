@@ -10,7 +10,8 @@ const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const check = process.argv.includes("--check");
 
 const cell = (text) => String(text).replaceAll("|", "\\|").replaceAll("\n", " ");
-const table = (head, rows) => [`| ${head.join(" | ")} |`, `| ${head.map(() => "---").join(" | ")} |`, ...rows.map((row) => `| ${row.map(cell).join(" | ")} |`)].join("\n");
+const table = (head, rows) =>
+  [`| ${head.join(" | ")} |`, `| ${head.map(() => "---").join(" | ")} |`, ...rows.map((row) => `| ${row.map(cell).join(" | ")} |`)].join("\n");
 
 const FILES = [
   ["topology.schema.json", "", "topology/topology.yaml", (row) => !row.path.startsWith("apps.*")],
@@ -40,11 +41,11 @@ ${FILES.map(
   ([file, pointer, title, keep]) => `## ${title}
 
 ${table(
-    ["key", "change", "meaning"],
-    schemaProperties(file, pointer)
-      .filter(keep)
-      .map((row) => [`\`${row.path}\``, row.class, row.description]),
-  )}
+  ["key", "change", "meaning"],
+  schemaProperties(file, pointer)
+    .filter(keep)
+    .map((row) => [`\`${row.path}\``, row.class, row.description]),
+)}
 `,
 ).join("\n")}`;
 
@@ -64,14 +65,23 @@ Every call, refused or not, ends with one receipt: \`tool.completed\`, or \`tool
 
 ${table(
   ["code", "meaning", "retryable", "reached the app", "outcome"],
-  Object.entries(ERROR_CODES).map(([code, row]) => [`\`${code}\``, row.meaning, row.retryable ? "yes" : "no", row.sent ? "perhaps" : "no", row.sent && ["TIMEOUT", "CANCELLED", "APP_REMOVED"].includes(code) ? "unknown once sent" : "failed"]),
+  Object.entries(ERROR_CODES).map(([code, row]) => [
+    `\`${code}\``,
+    row.meaning,
+    row.retryable ? "yes" : "no",
+    row.sent ? "perhaps" : "no",
+    row.sent && ["TIMEOUT", "CANCELLED", "APP_REMOVED"].includes(code) ? "unknown once sent" : "failed",
+  ]),
 )}
 
 \`APP_UNAVAILABLE\` has the outcome \`unknown\` when the app died while the call ran. At the gateway, \`TOOL_NOT_FOUND\` and \`INVALID_ARGUMENTS\` are JSON-RPC errors (−32602); all others are results with \`isError\`.
 `;
 
 let drift = 0;
-for (const [file, text] of [["docs/settings.md", settings], ["docs/errors.md", errors]]) {
+for (const [file, text] of [
+  ["docs/settings.md", settings],
+  ["docs/errors.md", errors],
+]) {
   const target = path.join(root, file);
   const old = await readFile(target, "utf8").catch(() => "");
   if (old === text) continue;

@@ -83,7 +83,14 @@ class HostedKit implements Kit {
   async start(): Promise<void> {
     if (this.#parts) throw new Error("the kit has been started already");
     const { plan, reading, text } = await this.#reloader.first();
-    const parts = await openParts({ plan, env: this.#options.env ?? process.env, masker: this.#masker, log: this.#log, events: this.#events, onCatalog: () => this.#writeExports() });
+    const parts = await openParts({
+      plan,
+      env: this.#options.env ?? process.env,
+      masker: this.#masker,
+      log: this.#log,
+      events: this.#events,
+      onCatalog: () => this.#writeExports(),
+    });
     this.#parts = { ...parts, reads: createReads(parts) };
     const reaped = await parts.connector.reapOrphans();
     if (reaped > 0) this.#log.warn({ processes: reaped }, "ended processes that an earlier host left behind");
@@ -165,7 +172,10 @@ class HostedKit implements Kit {
 
   async callTool(name: string, args: Json, options: CallOptions = {}): Promise<CallResult> {
     await awaitOwner(this.#running().runtime, name, options.signal);
-    return callResult(await perform(this.#running().calls, (snapshot) => toolOperation(snapshot, name, args, options.client ?? "library"), operationOptions(options)), this.#snapshot());
+    return callResult(
+      await perform(this.#running().calls, (snapshot) => toolOperation(snapshot, name, args, options.client ?? "library"), operationOptions(options)),
+      this.#snapshot(),
+    );
   }
 
   executeToolCalls(calls: readonly JsonObject[], options: CallOptions = {}): Promise<JsonObject[]> {
@@ -226,18 +236,41 @@ class HostedKit implements Kit {
   }
 
   listApprovals(options: { readonly all?: boolean } = {}): ApprovalRow[] {
-    return this.#running().stores.approvals.list(options.all).map((approval) => approvalRow(approval, this.#masker));
+    return this.#running()
+      .stores.approvals.list(options.all)
+      .map((approval) => approvalRow(approval, this.#masker));
   }
 
   async decideApproval(id: string, decision: "approve" | "deny", by: string, reason?: string): Promise<ApprovalRow> {
     const { stores } = this.#running();
     const decided = await stores.approvals.decide(id, decision, by, reason);
-    await stores.audit.append({ event: "approval.decided", approval_id: id, decision, by, reason, app: decided.app, name: decided.tool, client: decided.client, session: decided.session }, true);
+    await stores.audit.append(
+      {
+        event: "approval.decided",
+        approval_id: id,
+        decision,
+        by,
+        reason,
+        app: decided.app,
+        name: decided.tool,
+        client: decided.client,
+        session: decided.session,
+      },
+      true,
+    );
     return approvalRow(decided, this.#masker);
   }
 
   listSessions(): ReturnType<Kit["listSessions"]> {
-    return this.#running().stores.sessions.list().map((m) => ({ client: m.client, session: m.session, source: m.source, since: new Date(m.since).toISOString(), expires_at: new Date(m.expires_at).toISOString() }));
+    return this.#running()
+      .stores.sessions.list()
+      .map((m) => ({
+        client: m.client,
+        session: m.session,
+        source: m.source,
+        since: new Date(m.since).toISOString(),
+        expires_at: new Date(m.expires_at).toISOString(),
+      }));
   }
 
   async clearSession(client: string, session: string): Promise<boolean> {
@@ -275,14 +308,24 @@ class HostedKit implements Kit {
 
   lockDiff(): ReturnType<Kit["lockDiff"]> {
     const { pins, stores } = this.#running();
-    return pins.diff().map((entry) => withModelChange(entry, entry.accepted ?? pins.verdict(entry.app, entry.kind, entry.name)?.acceptedPin ?? null, this.#snapshot(), stores.pins.definition));
+    return pins
+      .diff()
+      .map((entry) =>
+        withModelChange(
+          entry,
+          entry.accepted ?? pins.verdict(entry.app, entry.kind, entry.name)?.acceptedPin ?? null,
+          this.#snapshot(),
+          stores.pins.definition,
+        ),
+      );
   }
 
   async lockAccept(selection?: readonly string[]): ReturnType<Kit["lockAccept"]> {
     const { pins, runtime, stores } = this.#running();
     const accepted = await pins.accept(selection);
     runtime.refresh();
-    for (const entry of accepted) await stores.audit.append({ event: "pin.accepted", app: entry.app, kind: entry.kind, name: entry.name, pin: entry.pin, before: entry.accepted }, true);
+    for (const entry of accepted)
+      await stores.audit.append({ event: "pin.accepted", app: entry.app, kind: entry.kind, name: entry.name, pin: entry.pin, before: entry.accepted }, true);
     return accepted;
   }
 
@@ -296,7 +339,8 @@ class HostedKit implements Kit {
     parts.stores.audit.configure({ arguments: plan.audit.arguments });
     parts.pins.follow(plan.apps);
     parts.runtime.apply(plan, changes, revision);
-    for (const app of changes.live) void parts.serverSettings.changed(before.apps.get(app)!, plan.apps.get(app)!, parts.runtime.runner(app)?.connection ?? null);
+    for (const app of changes.live)
+      void parts.serverSettings.changed(before.apps.get(app)!, plan.apps.get(app)!, parts.runtime.runner(app)?.connection ?? null);
     await parts.inboxes.configure(plan);
     if (changes.settings) await this.#reloadPins(parts);
   }

@@ -91,7 +91,14 @@ function clockTools(service: ClockService): Tool[] {
       annotations: { ...READS, idempotentHint: false },
       dataSchema: {
         type: "object",
-        properties: { time: { type: "string" }, date: { type: "string" }, weekday: { type: "string" }, timezone: { type: "string" }, utc_offset_minutes: { type: "number" }, unix_seconds: { type: "integer" } },
+        properties: {
+          time: { type: "string" },
+          date: { type: "string" },
+          weekday: { type: "string" },
+          timezone: { type: "string" },
+          utc_offset_minutes: { type: "number" },
+          unix_seconds: { type: "integer" },
+        },
         required: ["time", "date", "weekday", "timezone", "utc_offset_minutes", "unix_seconds"],
         additionalProperties: false,
       },
@@ -102,7 +109,14 @@ function clockTools(service: ClockService): Tool[] {
         const weekday = (language: string): string => new Intl.DateTimeFormat(language, { timeZone: zone, weekday: "long" }).format(now);
         return {
           text: `${zone} 现在是 ${time}，${weekday("zh-CN")}。`,
-          data: { time, date: dateOf(wallTime(now, zone)), weekday: weekday("en"), timezone: zone, utc_offset_minutes: Math.round(offsetMinutes(now, zone)), unix_seconds: Math.floor(now / 1000) },
+          data: {
+            time,
+            date: dateOf(wallTime(now, zone)),
+            weekday: weekday("en"),
+            timezone: zone,
+            utc_offset_minutes: Math.round(offsetMinutes(now, zone)),
+            unix_seconds: Math.floor(now / 1000),
+          },
         };
       },
     }),
@@ -112,7 +126,12 @@ function clockTools(service: ClockService): Tool[] {
       description: "Sets an alarm. When it goes off, the app sends an alarm.triggered event.",
       inputSchema: inputObject(
         {
-          time: { type: "string", pattern: TIME_PATTERN, description: "HH:MM (the next time clocks show it), or an ISO 8601 date and time such as 2026-06-17T14:30:00+08:00; without an offset it is local time in timezone." },
+          time: {
+            type: "string",
+            pattern: TIME_PATTERN,
+            description:
+              "HH:MM (the next time clocks show it), or an ISO 8601 date and time such as 2026-06-17T14:30:00+08:00; without an offset it is local time in timezone.",
+          },
           label: LABEL,
           timezone: ZONE,
           session_id: SESSION,
@@ -130,7 +149,10 @@ function clockTools(service: ClockService): Tool[] {
       name: "create_timer",
       title: "Create Timer",
       description: "Starts a countdown. When it ends, the app sends a timer.triggered event.",
-      inputSchema: inputObject({ seconds: { type: "integer", minimum: 1, maximum: 31_536_000, description: "Length in seconds, up to a year." }, label: LABEL, session_id: SESSION }, ["seconds"]),
+      inputSchema: inputObject(
+        { seconds: { type: "integer", minimum: 1, maximum: 31_536_000, description: "Length in seconds, up to a year." }, label: LABEL, session_id: SESSION },
+        ["seconds"],
+      ),
       annotations: CREATES,
       dataSchema: REMINDER,
       run: async (args) => {
@@ -147,7 +169,10 @@ function clockTools(service: ClockService): Tool[] {
       dataSchema: { type: "object", properties: { reminders: { type: "array", items: REMINDER } }, required: ["reminders"], additionalProperties: false },
       run: async (args) => {
         const reminders = service.active().filter((reminder) => args.kind === undefined || reminder.kind === args.kind);
-        const lines = reminders.map((reminder) => `${reminder.kind === "alarm" ? "闹钟" : "计时器"} ${reminder.label}：${isoInZone(reminder.fire_at, reminder.timezone)}（${reminder.id}）`);
+        const lines = reminders.map(
+          (reminder) =>
+            `${reminder.kind === "alarm" ? "闹钟" : "计时器"} ${reminder.label}：${isoInZone(reminder.fire_at, reminder.timezone)}（${reminder.id}）`,
+        );
         return { text: lines.length > 0 ? lines.join("\n") : "没有等待中的闹钟或计时器。", data: { reminders: reminders.map(shown) } };
       },
     }),
@@ -184,7 +209,15 @@ function activeResource(service: ClockService): ResourceProvider {
   return {
     listChanges: false,
     templates: [],
-    list: async () => [{ uri: ACTIVE_URI, name: "clock-active", title: "Active Alarms and Timers", description: "Alarms and timers that have not gone off yet.", mimeType: "application/json" }],
+    list: async () => [
+      {
+        uri: ACTIVE_URI,
+        name: "clock-active",
+        title: "Active Alarms and Timers",
+        description: "Alarms and timers that have not gone off yet.",
+        mimeType: "application/json",
+      },
+    ],
     owns: (uri) => uri === ACTIVE_URI,
     read: async (uri) => (uri === ACTIVE_URI ? { mimeType: "application/json", text: JSON.stringify({ reminders: service.active().map(shown) }) } : undefined),
   };

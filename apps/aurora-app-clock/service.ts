@@ -37,7 +37,12 @@ export interface ClockOptions {
 export interface ClockService {
   /** The zone to use: the one given, checked, or the default. Throws BusinessError INVALID_TIMEZONE. */
   zone(name: string | undefined): string;
-  createAlarm(request: { readonly time: string; readonly label: string; readonly timeZone?: string | undefined; readonly sessionId?: string | undefined }): Promise<Reminder>;
+  createAlarm(request: {
+    readonly time: string;
+    readonly label: string;
+    readonly timeZone?: string | undefined;
+    readonly sessionId?: string | undefined;
+  }): Promise<Reminder>;
   createTimer(request: { readonly seconds: number; readonly label: string; readonly sessionId?: string | undefined }): Promise<Reminder>;
   /** What has not fired yet, the next first. */
   active(): readonly Reminder[];
@@ -104,7 +109,8 @@ export async function openClock(options: ClockOptions): Promise<ClockService> {
     sleep();
   };
   const add = async (reminder: Reminder): Promise<Reminder> => {
-    if (reminders.size >= MAX_ACTIVE) throw new BusinessError("TOO_MANY_REMINDERS", `there are ${MAX_ACTIVE} alarms and timers already; cancel some first`, { retryable: false });
+    if (reminders.size >= MAX_ACTIVE)
+      throw new BusinessError("TOO_MANY_REMINDERS", `there are ${MAX_ACTIVE} alarms and timers already; cancel some first`, { retryable: false });
     await change(
       () => reminders.set(reminder.id, reminder),
       () => reminders.delete(reminder.id),
@@ -113,7 +119,8 @@ export async function openClock(options: ClockOptions): Promise<ClockService> {
   };
   const zone = (name: string | undefined): string => {
     if (name === undefined) return options.timeZone;
-    if (!isTimeZone(name)) throw new BusinessError("INVALID_TIMEZONE", `unknown time zone "${name}"; use an IANA name such as Asia/Shanghai or Europe/Berlin`, { retryable: false });
+    if (!isTimeZone(name))
+      throw new BusinessError("INVALID_TIMEZONE", `unknown time zone "${name}"; use an IANA name such as Asia/Shanghai or Europe/Berlin`, { retryable: false });
     return name;
   };
 
@@ -127,11 +134,23 @@ export async function openClock(options: ClockOptions): Promise<ClockService> {
     },
     createTimer: async ({ seconds, label, sessionId }) => {
       const now = clock.now();
-      return add({ id: options.newId(), kind: "timer", label, fire_at: now + seconds * 1000, created_at: now, timezone: options.timeZone, duration_seconds: seconds, ...session(sessionId) });
+      return add({
+        id: options.newId(),
+        kind: "timer",
+        label,
+        fire_at: now + seconds * 1000,
+        created_at: now,
+        timezone: options.timeZone,
+        duration_seconds: seconds,
+        ...session(sessionId),
+      });
     },
     cancel: async (kind, id) => {
       const found = reminders.get(id);
-      if (found?.kind !== kind) throw new BusinessError(`${kind.toUpperCase()}_NOT_FOUND`, `no active ${kind} has the id "${id}"; it may have fired or been cancelled`, { retryable: false });
+      if (found?.kind !== kind)
+        throw new BusinessError(`${kind.toUpperCase()}_NOT_FOUND`, `no active ${kind} has the id "${id}"; it may have fired or been cancelled`, {
+          retryable: false,
+        });
       await change(
         () => reminders.delete(id),
         () => reminders.set(id, found),

@@ -2,7 +2,8 @@ import { BusinessError } from "../common/business-error.ts";
 import { addDays, instantOf, isRealWallTime, wallTime, type WallTime } from "../common/time-zone.ts";
 
 /** The written forms of an alarm's time: `HH:MM`, a date and time, or a date and time with `Z` or an offset. */
-export const TIME_PATTERN = "^([0-9]{2}:[0-9]{2}(:[0-9]{2})?|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2})?)$";
+export const TIME_PATTERN =
+  "^([0-9]{2}:[0-9]{2}(:[0-9]{2})?|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2})?)$";
 
 /**
  * The instant an alarm's time means. `HH:MM` is the next time the zone's clocks show it, today or tomorrow; a date and time
@@ -11,7 +12,8 @@ export const TIME_PATTERN = "^([0-9]{2}:[0-9]{2}(:[0-9]{2})?|[0-9]{4}-[0-9]{2}-[
 export function alarmInstant(written: string, zone: string, now: number): number {
   const [date, time] = written.includes("T") ? written.split("T", 2) : [undefined, written];
   const at = date === undefined ? nextTimeOfDay(time ?? "", zone, now) : dateTime(date, time ?? "", zone);
-  if (at === undefined) throw new BusinessError("INVALID_TIME", `"${written}" is not a time that exists; write HH:MM or 2026-06-17T14:30:00+08:00`, { retryable: false });
+  if (at === undefined)
+    throw new BusinessError("INVALID_TIME", `"${written}" is not a time that exists; write HH:MM or 2026-06-17T14:30:00+08:00`, { retryable: false });
   if (at <= now) throw new BusinessError("TIME_IN_PAST", `${written} (${zone}) has passed already`, { retryable: false });
   return at;
 }

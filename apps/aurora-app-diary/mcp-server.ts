@@ -32,7 +32,13 @@ const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true
 const date = (description: string): JsonObject => ({ type: "string", pattern: DATE_PATTERN, description });
 const RANGE = { from: date("First date, included, as YYYY-MM-DD."), to: date("Last date, included, as YYYY-MM-DD.") };
 const SESSION = { type: "string", minLength: 1, maxLength: 500, description: "Conversation that the event belongs to." };
-const limit = (most: number, usual: number): JsonObject => ({ type: "integer", minimum: 1, maximum: most, default: usual, description: "Most days to return." });
+const limit = (most: number, usual: number): JsonObject => ({
+  type: "integer",
+  minimum: 1,
+  maximum: most,
+  default: usual,
+  description: "Most days to return.",
+});
 
 await serveApp<DiaryConfig>({
   package: "im.polaris.diary",
@@ -87,7 +93,12 @@ function diaryTools(diary: DiaryService, host: AppHost): Tool[] {
       description: "Returns everything the diary holds for one date.",
       inputSchema: inputObject({ date: date("Day as YYYY-MM-DD."), session_id: SESSION }, ["date"]),
       annotations: READS,
-      dataSchema: { type: "object", properties: { date: { type: "string" }, uri: { type: "string" }, content: { type: "string" } }, required: ["date", "uri", "content"], additionalProperties: false },
+      dataSchema: {
+        type: "object",
+        properties: { date: { type: "string" }, uri: { type: "string" }, content: { type: "string" } },
+        required: ["date", "uri", "content"],
+        additionalProperties: false,
+      },
       run: async (args) => {
         const content = await diary.read(args.date);
         emit("diary.queried", `已读取 ${args.date} 的日记`, { query: "read", date: args.date, matches: 1 }, args.session_id);
@@ -98,14 +109,27 @@ function diaryTools(diary: DiaryService, host: AppHost): Tool[] {
       name: "search_entries",
       title: "Search Diary",
       description: "Finds the days whose entries hold every word of the query, newest first, with the lines that match.",
-      inputSchema: inputObject({ query: { type: "string", minLength: 1, maxLength: 200, pattern: "\\S", description: "Words to look for; letter case does not matter." }, ...RANGE, limit: limit(100, 20), session_id: SESSION }, ["query"]),
+      inputSchema: inputObject(
+        {
+          query: { type: "string", minLength: 1, maxLength: 200, pattern: "\\S", description: "Words to look for; letter case does not matter." },
+          ...RANGE,
+          limit: limit(100, 20),
+          session_id: SESSION,
+        },
+        ["query"],
+      ),
       annotations: READS,
       dataSchema: {
         type: "object",
         properties: {
           matches: {
             type: "array",
-            items: { type: "object", properties: { date: { type: "string" }, uri: { type: "string" }, lines: { type: "array", items: { type: "string" } } }, required: ["date", "uri", "lines"], additionalProperties: false },
+            items: {
+              type: "object",
+              properties: { date: { type: "string" }, uri: { type: "string" }, lines: { type: "array", items: { type: "string" } } },
+              required: ["date", "uri", "lines"],
+              additionalProperties: false,
+            },
           },
           total: { type: "integer", description: "Days that match, also those beyond the limit." },
         },
@@ -116,7 +140,10 @@ function diaryTools(diary: DiaryService, host: AppHost): Tool[] {
         const { matches, total } = await diary.search(query, options);
         emit("diary.queried", `搜索日记，找到 ${total} 天`, { query: "search", text: query, matches: total }, session_id);
         const lines = matches.map((match) => `${match.date}\n${match.lines.map((line) => `  ${line}`).join("\n")}`);
-        return { text: total === 0 ? "没有找到相关日记。" : `找到 ${total} 天：\n${lines.join("\n")}`, data: { matches: matches.map((match) => ({ ...match, uri: DAY_URI + match.date })), total } };
+        return {
+          text: total === 0 ? "没有找到相关日记。" : `找到 ${total} 天：\n${lines.join("\n")}`,
+          data: { matches: matches.map((match) => ({ ...match, uri: DAY_URI + match.date })), total },
+        };
       },
     }),
     defineTool<{ from?: string; to?: string; limit: number }>({
@@ -125,7 +152,12 @@ function diaryTools(diary: DiaryService, host: AppHost): Tool[] {
       description: "Lists the dates that have diary entries, newest first.",
       inputSchema: inputObject({ ...RANGE, limit: limit(1000, 100) }),
       annotations: READS,
-      dataSchema: { type: "object", properties: { dates: { type: "array", items: { type: "string" } }, total: { type: "integer" } }, required: ["dates", "total"], additionalProperties: false },
+      dataSchema: {
+        type: "object",
+        properties: { dates: { type: "array", items: { type: "string" } }, total: { type: "integer" } },
+        required: ["dates", "total"],
+        additionalProperties: false,
+      },
       run: async (args) => {
         const all = await diary.dates(args);
         const dates = all.slice(0, args.limit);
@@ -146,16 +178,35 @@ function diaryResources(diary: DiaryService): ResourceProvider {
   };
   return {
     listChanges: true,
-    templates: [{ uriTemplate: `${DAY_URI}{date}`, name: "diary-entry", title: "Diary Entry", description: "Everything the diary holds for one date (YYYY-MM-DD).", mimeType: MARKDOWN }],
+    templates: [
+      {
+        uriTemplate: `${DAY_URI}{date}`,
+        name: "diary-entry",
+        title: "Diary Entry",
+        description: "Everything the diary holds for one date (YYYY-MM-DD).",
+        mimeType: MARKDOWN,
+      },
+    ],
     list: async () => [
-      { uri: INDEX_URI, name: "diary-index", title: "Diary Index", description: `The newest days that have entries, ${INDEX_DAYS} at most.`, mimeType: "application/json" },
+      {
+        uri: INDEX_URI,
+        name: "diary-index",
+        title: "Diary Index",
+        description: `The newest days that have entries, ${INDEX_DAYS} at most.`,
+        mimeType: "application/json",
+      },
       ...(await diary.dates()).map((day) => ({ ...dayLink(day), title: day, description: `Diary of ${day}.` })),
     ],
     owns: (uri) => uri === INDEX_URI || dayOf(uri) !== undefined,
     read: async (uri) => {
       if (uri === INDEX_URI) {
         const days = await diary.index(INDEX_DAYS);
-        const entries = days.map(({ date: day, bytes, changed_at }) => ({ date: day, uri: DAY_URI + day, bytes, changed_at: new Date(changed_at).toISOString() }));
+        const entries = days.map(({ date: day, bytes, changed_at }) => ({
+          date: day,
+          uri: DAY_URI + day,
+          bytes,
+          changed_at: new Date(changed_at).toISOString(),
+        }));
         return { mimeType: "application/json", text: JSON.stringify({ entries }) };
       }
       const day = dayOf(uri);

@@ -96,7 +96,10 @@ export function openDiary(options: DiaryOptions): DiaryService {
     if (from !== undefined) checked(from);
     if (to !== undefined) checked(to);
     const days = (await names(folder)).filter((name) => name.endsWith(".md")).map((name) => name.slice(0, -3));
-    return days.filter((day) => isDate(day) && (from === undefined || day >= from) && (to === undefined || day <= to)).toSorted().toReversed();
+    return days
+      .filter((day) => isDate(day) && (from === undefined || day >= from) && (to === undefined || day <= to))
+      .toSorted()
+      .toReversed();
   };
 
   const append = async (date: string, title: string | undefined, content: string): Promise<Written> => {

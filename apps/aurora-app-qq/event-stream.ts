@@ -122,6 +122,7 @@ function parse(raw: RawData): JsonObject | undefined {
 /** The system's code or the handshake's status; other texts may hold the URL and its token. */
 function reasonOf(error: Error & { readonly code?: unknown }): string {
   const refused = /^Unexpected server response: ([0-9]{3})$/.exec(error.message);
-  if (refused) return refused[1] === "401" || refused[1] === "403" ? "OneBot refused the access token; check ONEBOT_TOKEN" : `OneBot answered with status ${refused[1]}`;
+  if (refused)
+    return refused[1] === "401" || refused[1] === "403" ? "OneBot refused the access token; check ONEBOT_TOKEN" : `OneBot answered with status ${refused[1]}`;
   return typeof error.code === "string" ? error.code : "the connection failed";
 }

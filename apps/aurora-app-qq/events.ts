@@ -76,8 +76,19 @@ function reaction(event: JsonObject): AuroraEvent | undefined {
     type: "message.reaction",
     session_id: session,
     summary: poke ? "收到一次戳一戳" : "消息收到一个表情回应",
-    data: given({ user_id: user, group_id: group, message_id: messageId, is_group: group !== undefined, kind: poke ? "poke" : "emoji", action, emoji, target_id: target }),
-    idempotency_key: ["reaction", messageId, session, user, target, action, emoji.join("+"), id(event, "time")].filter((part) => part !== undefined && part !== "").join(":"),
+    data: given({
+      user_id: user,
+      group_id: group,
+      message_id: messageId,
+      is_group: group !== undefined,
+      kind: poke ? "poke" : "emoji",
+      action,
+      emoji,
+      target_id: target,
+    }),
+    idempotency_key: ["reaction", messageId, session, user, target, action, emoji.join("+"), id(event, "time")]
+      .filter((part) => part !== undefined && part !== "")
+      .join(":"),
   };
 }
 

@@ -25,7 +25,13 @@ const CONFIG: ConfigSpec = {
     reconnect_ms: { type: "integer", minimum: 10, maximum: 60_000, default: 1000 },
     max_reconnect_ms: { type: "integer", minimum: 10, maximum: 600_000, default: 60_000 },
   },
-  env: { ONEBOT_URL: "onebot_url", ONEBOT_WS_URL: "onebot_ws_url", ONEBOT_TOKEN: "onebot_token", ONEBOT_TIMEOUT_MS: "timeout_ms", ONEBOT_RECONNECT_MS: "reconnect_ms" },
+  env: {
+    ONEBOT_URL: "onebot_url",
+    ONEBOT_WS_URL: "onebot_ws_url",
+    ONEBOT_TOKEN: "onebot_token",
+    ONEBOT_TIMEOUT_MS: "timeout_ms",
+    ONEBOT_RECONNECT_MS: "reconnect_ms",
+  },
 };
 
 const SENDS = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true };
@@ -69,7 +75,10 @@ function qqTools(qq: QqService): Tool[] {
       name: "send_message",
       title: "Send QQ Message",
       description: "Sends a text message to a QQ group or to a person.",
-      inputSchema: inputObject({ target: { type: "string", pattern: TARGET_PATTERN, description: "group:<number> or private:<QQ number>." }, text: TEXT }, ["target", "text"]),
+      inputSchema: inputObject({ target: { type: "string", pattern: TARGET_PATTERN, description: "group:<number> or private:<QQ number>." }, text: TEXT }, [
+        "target",
+        "text",
+      ]),
       annotations: SENDS,
       dataSchema: SENT,
       run: async (args, { signal }) => reply(await qq.send(parseTarget(args.target), args.text, signal)),
@@ -103,7 +112,12 @@ function qqTools(qq: QqService): Tool[] {
         properties: {
           connected: { type: "boolean", description: "Messages can be sent." },
           reason: { type: "string", description: "Why they cannot." },
-          account: { type: "object", properties: { user_id: { type: "string" }, nickname: { type: "string" } }, required: ["user_id", "nickname"], additionalProperties: false },
+          account: {
+            type: "object",
+            properties: { user_id: { type: "string" }, nickname: { type: "string" } },
+            required: ["user_id", "nickname"],
+            additionalProperties: false,
+          },
           events: {
             type: "object",
             properties: { connected: { type: "boolean" }, connections: { type: "integer" }, reason: { type: "string" } },
@@ -126,5 +140,8 @@ function qqTools(qq: QqService): Tool[] {
 }
 
 function reply({ target, messageId }: Sent): { text: string; data: Record<string, unknown> } {
-  return { text: `消息已发送到${target.kind === "group" ? "群" : "用户"} ${target.id}。`, data: { target: `${target.kind}:${target.id}`, ...(messageId === undefined ? {} : { message_id: messageId }) } };
+  return {
+    text: `消息已发送到${target.kind === "group" ? "群" : "用户"} ${target.id}。`,
+    data: { target: `${target.kind}:${target.id}`, ...(messageId === undefined ? {} : { message_id: messageId }) },
+  };
 }

@@ -25,12 +25,26 @@ export function createOneBotApi(options: OneBotApiOptions): OneBotApi {
   const headers: Record<string, string> = options.token ? { authorization: `Bearer ${options.token}` } : {};
   return {
     call: async (action, params, signal) => {
-      const answer = await askJson({ url: new URL(action, base), method: "POST", headers, body: params, timeout: options.timeout, maxLength: MAX_ANSWER, ...(signal ? { signal } : {}) });
+      const answer = await askJson({
+        url: new URL(action, base),
+        method: "POST",
+        headers,
+        body: params,
+        timeout: options.timeout,
+        maxLength: MAX_ANSWER,
+        ...(signal ? { signal } : {}),
+      });
       // A call that may have arrived is not retryable: sending a message twice is worse than saying that its fate is unknown.
-      if (answer.kind === "timeout") throw new BusinessError("ONEBOT_TIMEOUT", `OneBot did not answer ${action} in ${options.timeout} ms; whether it took effect is unknown.`, { retryable: false });
+      if (answer.kind === "timeout")
+        throw new BusinessError("ONEBOT_TIMEOUT", `OneBot did not answer ${action} in ${options.timeout} ms; whether it took effect is unknown.`, {
+          retryable: false,
+        });
       if (answer.kind === "failed") {
-        if (!answer.sent) throw new BusinessError("ONEBOT_NOT_CONNECTED", `OneBot is not connected: its HTTP API cannot be reached (${answer.reason}).`, { retryable: true });
-        throw new BusinessError("ONEBOT_CONNECTION_LOST", `The connection to OneBot broke during ${action}; whether it took effect is unknown.`, { retryable: false });
+        if (!answer.sent)
+          throw new BusinessError("ONEBOT_NOT_CONNECTED", `OneBot is not connected: its HTTP API cannot be reached (${answer.reason}).`, { retryable: true });
+        throw new BusinessError("ONEBOT_CONNECTION_LOST", `The connection to OneBot broke during ${action}; whether it took effect is unknown.`, {
+          retryable: false,
+        });
       }
       return dataOf(action, answer.status, answer.body);
     },
@@ -38,14 +52,20 @@ export function createOneBotApi(options: OneBotApiOptions): OneBotApi {
 }
 
 function dataOf(action: string, status: number, body: JsonObject | undefined): JsonObject | null {
-  if (status === 401 || status === 403) throw new BusinessError("ONEBOT_UNAUTHORIZED", "OneBot refused the access token; check ONEBOT_TOKEN.", { retryable: false });
+  if (status === 401 || status === 403)
+    throw new BusinessError("ONEBOT_UNAUTHORIZED", "OneBot refused the access token; check ONEBOT_TOKEN.", { retryable: false });
   if (status === 404) throw new BusinessError("ONEBOT_UNSUPPORTED", `This OneBot has no action ${action}.`, { retryable: false });
   if (status !== 200) throw new BusinessError("ONEBOT_FAILED", `OneBot answered ${action} with status ${status}.`, { retryable: false });
   const retcode = body?.["retcode"];
-  if (!body || typeof retcode !== "number") throw new BusinessError("ONEBOT_INVALID", `What answered ${action} does not speak OneBot v11.`, { retryable: false });
+  if (!body || typeof retcode !== "number")
+    throw new BusinessError("ONEBOT_INVALID", `What answered ${action} does not speak OneBot v11.`, { retryable: false });
   if (retcode !== 0 && retcode !== ASYNC) {
     const reason = [body["wording"], body["message"], body["msg"]].find((text) => typeof text === "string" && text !== "");
-    throw new BusinessError("ONEBOT_REJECTED", `OneBot refused ${action} with code ${retcode}${typeof reason === "string" ? `: ${reason.slice(0, 200)}` : "."}`, { retryable: false });
+    throw new BusinessError(
+      "ONEBOT_REJECTED",
+      `OneBot refused ${action} with code ${retcode}${typeof reason === "string" ? `: ${reason.slice(0, 200)}` : "."}`,
+      { retryable: false },
+    );
   }
   return isJsonObject(body["data"]) ? body["data"] : null;
 }

@@ -62,7 +62,12 @@ export function createQqService(api: OneBotApi, stream: Pick<EventStream, "state
       const events = { connected, connections, reason };
       try {
         const login = await api.call("get_login_info", {}, signal);
-        return { connected: true, account: { user_id: String(login?.["user_id"] ?? ""), nickname: String(login?.["nickname"] ?? "") }, reason: undefined, events };
+        return {
+          connected: true,
+          account: { user_id: String(login?.["user_id"] ?? ""), nickname: String(login?.["nickname"] ?? "") },
+          reason: undefined,
+          events,
+        };
       } catch (error) {
         if (!(error instanceof BusinessError)) throw error;
         return { connected: false, account: undefined, reason: error.message, events };

@@ -70,7 +70,15 @@ function weatherTool(options: WeatherOptions): Tool {
         current: object({ time: TEXT, condition: TEXT, temperature: NUMBER, apparent_temperature: NUMBER, humidity: NUMBER, wind_speed: NUMBER }),
         days: {
           type: "array",
-          items: object({ date: TEXT, condition: TEXT, temperature_min: NUMBER, temperature_max: NUMBER, precipitation_probability: NUMBER, precipitation_sum: NUMBER, wind_speed_max: NUMBER }),
+          items: object({
+            date: TEXT,
+            condition: TEXT,
+            temperature_min: NUMBER,
+            temperature_max: NUMBER,
+            precipitation_probability: NUMBER,
+            precipitation_sum: NUMBER,
+            wind_speed_max: NUMBER,
+          }),
         },
         report: { type: "string", description: "All of it as a short text." },
       },

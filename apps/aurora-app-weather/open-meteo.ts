@@ -55,7 +55,13 @@ const checkPlaces = compileCheck<{ readonly results?: readonly Place[] }>({
       type: "array",
       items: {
         type: "object",
-        properties: { name: { type: "string" }, latitude: { type: "number" }, longitude: { type: "number" }, country: { type: "string" }, admin1: { type: "string" } },
+        properties: {
+          name: { type: "string" },
+          latitude: { type: "number" },
+          longitude: { type: "number" },
+          country: { type: "string" },
+          admin1: { type: "string" },
+        },
         required: ["name", "latitude", "longitude"],
       },
     },
@@ -100,7 +106,8 @@ async function ask(base: string, path: string, query: Readonly<Record<string, st
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
   const answer = await askJson({ url, method: "GET", timeout, maxLength: MAX_ANSWER, ...(signal ? { signal } : {}) });
   if (answer.kind === "timeout") throw new BusinessError("WEATHER_PROVIDER_TIMEOUT", "Weather provider timed out.", { retryable: true });
-  if (answer.kind === "failed") throw new BusinessError("WEATHER_PROVIDER_UNAVAILABLE", `Weather provider cannot be reached (${answer.reason}).`, { retryable: true });
+  if (answer.kind === "failed")
+    throw new BusinessError("WEATHER_PROVIDER_UNAVAILABLE", `Weather provider cannot be reached (${answer.reason}).`, { retryable: true });
   const { status, body } = answer;
   if (status === 429) throw new BusinessError("WEATHER_PROVIDER_RATE_LIMITED", "Weather provider allows no more requests for now.", { retryable: true });
   if (status >= 500) throw new BusinessError("WEATHER_PROVIDER_UNAVAILABLE", `Weather provider answered with status ${status}.`, { retryable: true });

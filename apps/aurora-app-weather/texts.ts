@@ -47,7 +47,9 @@ export function condition(code: number | null, language: Language): string {
 export function report(weather: Omit<Weather, "report">, language: Language): string {
   const zh = language === "zh";
   const colon = zh ? "：" : ": ";
-  const place = [weather.city, weather.region, weather.country].filter((part, index, all) => part !== undefined && all.indexOf(part) === index).join(zh ? "，" : ", ");
+  const place = [weather.city, weather.region, weather.country]
+    .filter((part, index, all) => part !== undefined && all.indexOf(part) === index)
+    .join(zh ? "，" : ", ");
   const title = zh ? `${place}未来 ${weather.days.length} 天天气` : `Weather in ${place}, ${weather.days.length} day(s)`;
   const { current } = weather;
   const now = `${zh ? "现在" : "Now"}${colon}${join(zh, current.condition, unit(current.temperature, "°C"), current.humidity === null ? undefined : `${zh ? "湿度" : "humidity"} ${current.humidity}%`, wind(zh, current.wind_speed))}`;

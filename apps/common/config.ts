@@ -47,7 +47,10 @@ export function loadConfig<T extends CommonConfig>(spec: ConfigSpec, environment
     if (text) settings[key] = fromText(text, properties[key]?.["type"], variable);
   }
   const checked = compileCheck<T>({ type: "object", properties, additionalProperties: false })(settings);
-  if (!checked.ok) throw new ConfigError(`settings${path ? ` (${path} and environment)` : ""}: ${describeIssues(checked.issues)}; known settings: ${Object.keys(properties).sort().join(", ")}`);
+  if (!checked.ok)
+    throw new ConfigError(
+      `settings${path ? ` (${path} and environment)` : ""}: ${describeIssues(checked.issues)}; known settings: ${Object.keys(properties).sort().join(", ")}`,
+    );
   const secrets = Object.entries(checked.value)
     .filter(([key]) => properties[key]?.["writeOnly"] === true)
     .map(([, value]) => String(value));

@@ -10,7 +10,10 @@ export type Logger = Readonly<Record<LogLevel, (message: string) => void>>;
  * A logger that writes `<time> <LEVEL> <app>: <message>` and puts `***` where a secret, a bearer token or a URL's user info stands.
  * Callers keep chat texts, diary texts and request bodies out of the message (guide 11.5).
  */
-export function createLogger(app: string, options: { readonly level: LogLevel; readonly secrets: readonly string[]; readonly write?: (line: string) => void }): Logger {
+export function createLogger(
+  app: string,
+  options: { readonly level: LogLevel; readonly secrets: readonly string[]; readonly write?: (line: string) => void },
+): Logger {
   const write = options.write ?? ((line: string) => void process.stderr.write(line));
   const secrets = options.secrets.filter((secret) => secret.length > 0).flatMap((secret) => [secret, encodeURIComponent(secret)]);
   const least = LOG_LEVELS.indexOf(options.level);

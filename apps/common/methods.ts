@@ -23,7 +23,14 @@ export function appMethods(packageName: string, app: OpenApp, subscriptions: Set
 
 function toolMethods(packageName: string, app: OpenApp, log: Logger): [string, Method][] {
   const tools = new Map(app.tools.map((tool) => [`${packageName}.${tool.name}`, tool]));
-  const listed = [...tools].map(([name, { title, description, inputSchema, outputSchema, annotations }]) => ({ name, title, description, inputSchema, outputSchema, annotations }));
+  const listed = [...tools].map(([name, { title, description, inputSchema, outputSchema, annotations }]) => ({
+    name,
+    title,
+    description,
+    inputSchema,
+    outputSchema,
+    annotations,
+  }));
 
   const call: Method = async (params, context) => {
     const name = text(params, "name");
@@ -31,7 +38,10 @@ function toolMethods(packageName: string, app: OpenApp, log: Logger): [string, M
     if (!tool) throw new RpcError(RPC.invalidParams, `unknown tool "${name}"; this app has: ${[...tools.keys()].join(", ")}`, { error_code: "TOOL_NOT_FOUND" });
     const checked = tool.check(params["arguments"] ?? {});
     if (!checked.ok) {
-      throw new RpcError(RPC.invalidParams, `invalid arguments for ${name}: ${describeIssues(checked.issues)}`, { error_code: "INVALID_ARGUMENTS", issues: checked.issues });
+      throw new RpcError(RPC.invalidParams, `invalid arguments for ${name}: ${describeIssues(checked.issues)}`, {
+        error_code: "INVALID_ARGUMENTS",
+        issues: checked.issues,
+      });
     }
     try {
       return succeeded(await tool.run(checked.value, context));
@@ -110,7 +120,8 @@ function promptMethods(prompts: NonNullable<OpenApp["prompts"]>): [string, Metho
         for (const argument of prompt.arguments) {
           const value = Object.hasOwn(given, argument.name) ? given[argument.name] : undefined;
           if (typeof value === "string" && value.trim() !== "") args[argument.name] = value;
-          else if (value !== undefined || argument.required) throw new RpcError(RPC.invalidParams, `prompt "${name}" needs "${argument.name}" as a text that is not empty`);
+          else if (value !== undefined || argument.required)
+            throw new RpcError(RPC.invalidParams, `prompt "${name}" needs "${argument.name}" as a text that is not empty`);
         }
         return { description: prompt.description, messages: [{ role: "user", content: { type: "text", text: prompt.render(args) } }] };
       },

@@ -58,7 +58,12 @@ async function orExit<T>(packageName: string, make: () => T | Promise<T>): Promi
   }
 }
 
-function createServer(spec: Pick<AppSpec<CommonConfig>, "package" | "title" | "version">, app: OpenApp, methods: ReadonlyMap<string, Method>, running: Set<Promise<unknown>>): Server {
+function createServer(
+  spec: Pick<AppSpec<CommonConfig>, "package" | "title" | "version">,
+  app: OpenApp,
+  methods: ReadonlyMap<string, Method>,
+  running: Set<Promise<unknown>>,
+): Server {
   const server = new Server(
     { name: spec.package, title: spec.title, version: spec.version },
     {

@@ -27,7 +27,11 @@ export function isTimeZone(name: string): boolean {
 
 /** The wall time of an instant (milliseconds since 1970) in a zone. */
 export function wallTime(at: number, zone: string): WallTime {
-  const parts = new Map(formatter(zone).formatToParts(at).map((part) => [part.type, Number(part.value)]));
+  const parts = new Map(
+    formatter(zone)
+      .formatToParts(at)
+      .map((part) => [part.type, Number(part.value)]),
+  );
   const of = (name: Intl.DateTimeFormatPartTypes): number => parts.get(name) ?? 0;
   return { year: of("year"), month: of("month"), day: of("day"), hour: of("hour"), minute: of("minute"), second: of("second") };
 }

@@ -13,7 +13,9 @@ const KEPT_OF_CUT = 1000;
 /** A summary: one line of at most {@link MAX_SUMMARY} characters, line breaks as spaces, invisible characters shown. */
 export function boundSummary(text: string): string {
   // Cut first, so that a text of many megabytes costs nothing; escapes may make it longer again.
-  const line = truncate(text, MAX_SUMMARY * 2).replaceAll(/\s+/g, " ").trim();
+  const line = truncate(text, MAX_SUMMARY * 2)
+    .replaceAll(/\s+/g, " ")
+    .trim();
   return truncate(escapeInvisible(line), MAX_SUMMARY);
 }
 

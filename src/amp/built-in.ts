@@ -39,9 +39,18 @@ export const BUILT_IN_SIGNALS: SignalsConfig = {
         idempotency_key: "{params.idempotency_key}",
       },
     },
-    { id: "host", when: { kind: "host" }, emit: { type: "{method}", session_id: "{params.session}", summary: "{params.summary}", data: "{params}" }, priority: "high" },
+    {
+      id: "host",
+      when: { kind: "host" },
+      emit: { type: "{method}", session_id: "{params.session}", summary: "{params.summary}", data: "{params}" },
+      priority: "high",
+    },
     { id: "progress", when: { kind: "notification", method: "notifications/progress" }, drop: true },
-    { id: "quiet-log", when: { kind: "notification", method: "notifications/message", params: { level: { one_of: ["debug", "info", "notice"] } } }, drop: true },
+    {
+      id: "quiet-log",
+      when: { kind: "notification", method: "notifications/message", params: { level: { one_of: ["debug", "info", "notice"] } } },
+      drop: true,
+    },
     {
       id: "notification",
       when: { kind: "notification" },

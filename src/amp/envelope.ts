@@ -49,8 +49,15 @@ export function createSealer(options: SealerOptions): Sealer {
     seal(event, source) {
       last = Math.max(Math.floor(options.clock.now() * 1000), last + 1);
       const offset = options.offset(last / 1000);
-      const id = event.idempotency_key === undefined ? uuidV7() : uuidV5(NAMESPACE, canonicalJson([source.app, event.type, event.session_id ?? null, event.idempotency_key]));
-      const expireAt = isTimestamp(event.expireAt) ? event.expireAt : event.expiresInMs === undefined ? undefined : formatTimestamp(last + event.expiresInMs * 1000, offset);
+      const id =
+        event.idempotency_key === undefined
+          ? uuidV7()
+          : uuidV5(NAMESPACE, canonicalJson([source.app, event.type, event.session_id ?? null, event.idempotency_key]));
+      const expireAt = isTimestamp(event.expireAt)
+        ? event.expireAt
+        : event.expiresInMs === undefined
+          ? undefined
+          : formatTimestamp(last + event.expiresInMs * 1000, offset);
       const text = (value: string): string => options.mask(value) as string;
       return {
         header: {

@@ -23,13 +23,19 @@ export interface SignalExplanation {
 /** Explains a mapping rule by rule. Sampling and rates are as `env` says; pass fresh counters to leave the host's alone. */
 export function explainSignal(rules: SignalRules, signal: Signal, env: MapEnv): SignalExplanation {
   const deciding = new Set(matchingRules(rules, signal));
-  const verdict = (set: RuleVerdict["set"]) => (rule: SignalRule): RuleVerdict => {
-    const failed = failedCondition(rule, signal);
-    const place = { rule: rule.id, set, file: rule.place?.file ?? null, line: rule.place?.line ?? null };
-    if (failed !== null) return { ...place, verdict: "no", reason: failed };
-    if (deciding.has(rule)) return { ...place, verdict: "decides", reason: rule.emit === null ? "drops the signal" : "emits an event" };
-    return { ...place, verdict: "covered", reason: rule.otherwise ? "counts only when no other rule matches" : "a user rule matches and replaces the built-in table" };
-  };
+  const verdict =
+    (set: RuleVerdict["set"]) =>
+    (rule: SignalRule): RuleVerdict => {
+      const failed = failedCondition(rule, signal);
+      const place = { rule: rule.id, set, file: rule.place?.file ?? null, line: rule.place?.line ?? null };
+      if (failed !== null) return { ...place, verdict: "no", reason: failed };
+      if (deciding.has(rule)) return { ...place, verdict: "decides", reason: rule.emit === null ? "drops the signal" : "emits an event" };
+      return {
+        ...place,
+        verdict: "covered",
+        reason: rule.otherwise ? "counts only when no other rule matches" : "a user rule matches and replaces the built-in table",
+      };
+    };
   return {
     rules: [...rules.user.map(verdict("user")), ...rules.builtIn.map(verdict("built_in"))],
     dropped: [...deciding].some((rule) => rule.emit === null),

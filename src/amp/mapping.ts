@@ -58,14 +58,28 @@ export function compileSignals(files: readonly Loaded<SignalsConfig>[]): { rules
       const idPlace = file.place([...at, "id"]);
       const first = seen.get(written.id);
       if (first) {
-        diagnostics.push({ code: "duplicate-id", severity: "error", message: `signal rule "${written.id}" is there twice`, place: idPlace, path: dotted([...at, "id"]), related: [{ place: first, message: "first here" }] });
+        diagnostics.push({
+          code: "duplicate-id",
+          severity: "error",
+          message: `signal rule "${written.id}" is there twice`,
+          place: idPlace,
+          path: dotted([...at, "id"]),
+          related: [{ place: first, message: "first here" }],
+        });
         continue;
       }
       seen.set(written.id, idPlace);
       let broken = false;
       const rule = compileRule(written, idPlace, (message, path, help) => {
         broken = true;
-        diagnostics.push({ code: "signal-rule", severity: "error", message: `signal rule "${written.id}": ${message}`, place: file.place([...at, ...path]), path: dotted([...at, ...path]), ...(help ? { help: [help] } : {}) });
+        diagnostics.push({
+          code: "signal-rule",
+          severity: "error",
+          message: `signal rule "${written.id}": ${message}`,
+          place: file.place([...at, ...path]),
+          path: dotted([...at, ...path]),
+          ...(help ? { help: [help] } : {}),
+        });
       });
       if (!broken) user.push(rule);
     }
@@ -117,7 +131,8 @@ function compileEmit(emit: NonNullable<SignalRuleConfig["emit"]>, report: Report
   const data = emit.data === undefined ? null : compileData(emit.data);
   if (data && !data.ok) report(data.reason, ["emit", "data"]);
   const expiresInMs = emit.expires_in === undefined ? null : parseDuration(emit.expires_in);
-  if (expiresInMs === undefined) report(`expires_in "${emit.expires_in}" is not a duration`, ["emit", "expires_in"], "write a number of seconds, or 250ms, 10s, 5m, 1h");
+  if (expiresInMs === undefined)
+    report(`expires_in "${emit.expires_in}" is not a duration`, ["emit", "expires_in"], "write a number of seconds, or 250ms, 10s, 5m, 1h");
   return {
     type: template("type") ?? { parts: [{ kind: "text", text: "unknown" }] },
     method: emit.method ?? null,

@@ -38,7 +38,10 @@ function runOne(rules: SignalRules, test: unknown, index: number, counters: Sign
   if (!Array.isArray(expect)) return fail("`expect` must be a list; an empty one for a drop");
   const envelopes = "refused" in signal ? [] : sealAll(rules, signal.signal, counters);
   const problems = "refused" in signal && expect.length > 0 ? [`the event is refused: ${signal.refused}`] : [];
-  if (envelopes.length !== expect.length) problems.push(`expected ${expect.length} envelopes, got ${envelopes.length}${envelopes.length ? ` (${envelopes.map((e) => e.payload.type).join(", ")})` : ""}`);
+  if (envelopes.length !== expect.length)
+    problems.push(
+      `expected ${expect.length} envelopes, got ${envelopes.length}${envelopes.length ? ` (${envelopes.map((e) => e.payload.type).join(", ")})` : ""}`,
+    );
   for (const [i, envelope] of envelopes.entries()) if (i < expect.length) problems.push(...differences(envelope, expect[i] as unknown, i));
   return { name, ok: problems.length === 0, problems, envelopes };
 }

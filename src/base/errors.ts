@@ -66,7 +66,14 @@ export class KitError extends Error {
 
   /** The border shape of this error. */
   toBody(): ErrorBody {
-    return { ok: false, error_code: this.code, message: this.message, retryable: this.retryable, source: "kit", ...(this.details === undefined ? {} : { details: this.details }) };
+    return {
+      ok: false,
+      error_code: this.code,
+      message: this.message,
+      retryable: this.retryable,
+      source: "kit",
+      ...(this.details === undefined ? {} : { details: this.details }),
+    };
   }
 }
 

@@ -50,7 +50,9 @@ export function parseExact(text: string): unknown {
     return `"${mark}${token}"`;
   });
   if (!found) return plain;
-  return JSON.parse(marked, (_key, value: unknown) => (typeof value === "string" && value.startsWith(mark) ? new ExactNumber(value.slice(mark.length)) : value));
+  return JSON.parse(marked, (_key, value: unknown) =>
+    typeof value === "string" && value.startsWith(mark) ? new ExactNumber(value.slice(mark.length)) : value,
+  );
 }
 
 /**

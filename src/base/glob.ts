@@ -20,7 +20,11 @@ export function compileGlob(source: string): Glob {
     source,
     prefix,
     literal,
-    matches: literal ? (text) => text === source : source === "*" ? () => true : (text) => text.startsWith(prefix) && match(pattern, ASCII.test(text) ? text : [...text]),
+    matches: literal
+      ? (text) => text === source
+      : source === "*"
+        ? () => true
+        : (text) => text.startsWith(prefix) && match(pattern, ASCII.test(text) ? text : [...text]),
   };
 }
 

@@ -60,7 +60,8 @@ const MAX_SCHEMA_CHARS = 1_000_000;
  */
 export function compileSchema(schema: unknown): SchemaResult {
   if (typeof schema !== "boolean" && !isObject(schema)) return { ok: false, reason: "a schema must be an object or a boolean" };
-  if (isObject(schema) && JSON.stringify(schema).length > MAX_SCHEMA_CHARS) return { ok: false, reason: `the schema is larger than ${MAX_SCHEMA_CHARS} characters` };
+  if (isObject(schema) && JSON.stringify(schema).length > MAX_SCHEMA_CHARS)
+    return { ok: false, reason: `the schema is larger than ${MAX_SCHEMA_CHARS} characters` };
   const skipped: string[] = [];
   const dialect = isObject(schema) ? own(schema, "$schema") : undefined;
   const draft7 = typeof dialect === "string" && /draft-0[467]/.test(dialect);

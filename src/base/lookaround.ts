@@ -49,7 +49,7 @@ export function withoutLookaround(pattern: string): PlainPatterns | undefined {
 /** The pattern cut into its top-level parts; undefined when it has a choice at the top or is not well formed. */
 function topLevel(pattern: string): Part[] | undefined {
   const parts: Part[] = [];
-  for (let i = 0; i < pattern.length; ) {
+  for (let i = 0; i < pattern.length;) {
     const char = pattern.charAt(i);
     if (char === "|" || char === ")") return undefined;
     const end = char === "(" ? groupEnd(pattern, i) : char === "[" ? classEnd(pattern, i) : char === "\\" ? i + 2 : i + 1;

@@ -26,7 +26,8 @@ export interface Masker {
 const SHORTEST_IN_DATA = 8;
 
 /** Name parts whose values are secrets wherever they stand (contracts 1). */
-const SECRET_NAME = /(^|[^a-z])(api_?key|key|token|secret|passw(?:or)?d|passphrase|credential|credentials|cookie|authorization|auth_?token|private_?key|access_?key)s?($|[^a-z])/;
+const SECRET_NAME =
+  /(^|[^a-z])(api_?key|key|token|secret|passw(?:or)?d|passphrase|credential|credentials|cookie|authorization|auth_?token|private_?key|access_?key)s?($|[^a-z])/;
 
 /** Whether values under this name are secrets: it has a word such as key, token, secret, password, cookie or authorization. */
 export function isSecretName(name: string): boolean {
@@ -36,7 +37,12 @@ export function isSecretName(name: string): boolean {
 
 /** Whether a name says where something is, and so holds no secret itself: `TOKEN_FILE`, `keyPath`, `auth_url`. URLs in it are masked by their shape. */
 export function isPlaceName(name: string): boolean {
-  return /(^|_)(file|path|dir|directory|folder|url|uri|host|port|endpoint)s?$/.test(name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase().replaceAll("-", "_"));
+  return /(^|_)(file|path|dir|directory|folder|url|uri|host|port|endpoint)s?$/.test(
+    name
+      .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+      .toLowerCase()
+      .replaceAll("-", "_"),
+  );
 }
 
 const holdsSecret = remember((name) => isSecretName(name) && !isPlaceName(name));
@@ -108,7 +114,9 @@ function encodeStrictly(text: string): string {
 
 /** The base64 characters that depend on the secret alone, when `offset` bytes (modulo 3) stand before it and unknown ones after. */
 function base64Core(bytes: Buffer, offset: number): string {
-  const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64").replace(/=+$/, "");
+  const text = Buffer.concat([Buffer.alloc(offset), bytes])
+    .toString("base64")
+    .replace(/=+$/, "");
   const start = offset === 0 ? 0 : offset + 1;
   const mixedEnd = (bytes.length + offset) % 3 !== 0;
   return text.slice(start, mixedEnd ? -1 : undefined);

@@ -23,7 +23,12 @@ const LONGEST_LINE = 140;
 /** Prints findings, sorted: with excerpts and carets for people, one a line for tools, or as JSON (contracts 9). Ends with a newline. */
 export function printDiagnostics(diagnostics: readonly Diagnostic[], options: PrintOptions): string {
   const sorted = sortDiagnostics(diagnostics);
-  if (options.format === "json") return `${JSON.stringify(sorted.map((d) => maskJson(d, options.mask)), null, 2)}\n`;
+  if (options.format === "json")
+    return `${JSON.stringify(
+      sorted.map((d) => maskJson(d, options.mask)),
+      null,
+      2,
+    )}\n`;
   if (options.format === "compact") return sorted.map((d) => `${compactLine(d, options.mask)}\n`).join("");
   const paint = painter(options.color);
   const blocks = sorted.slice(0, MOST_PRINTED).map((d) => block(d, options, paint));
@@ -66,7 +71,8 @@ function block(d: Diagnostic, options: PrintOptions, paint: Paint): string {
     out.push(`${pad} ${bar} ${" ".repeat(excerpt.indent)}${paint(`${"^".repeat(excerpt.width)}${d.label ? ` ${say(d.label)}` : ""}`, d.severity)}`);
   } else if (d.label) out.push(`${pad} ${paint("=", "dim")} ${say(d.label)}`);
   for (const line of d.help ?? []) out.push(`${pad} ${paint("=", "dim")} ${say(line)}`);
-  for (const { place, message } of d.related ?? []) out.push(`${pad} ${paint("=", "dim")} ${say(message)}: ${escapeInvisible(place.file)}:${place.line}:${place.column}`);
+  for (const { place, message } of d.related ?? [])
+    out.push(`${pad} ${paint("=", "dim")} ${say(message)}: ${escapeInvisible(place.file)}:${place.line}:${place.column}`);
   return `${out.join("\n")}\n`;
 }
 
@@ -124,15 +130,19 @@ function translate(at: number, rawLength: number, maskedLength: number, before: 
 
 /** Masks a line of YAML: known secrets, and what stands behind a name that says secret, which may never have been loaded. */
 function maskLine(line: string, mask: (text: string) => string): string {
-  const named = line.replaceAll(/([A-Za-z_][A-Za-z0-9_-]{0,80})(["']?[ \t]*:[ \t]+)("[^"]*"?|'[^']*'?|(?:\$\{[^}]{0,200}\}|[^,}\s#"'[{|>&*!])(?:\$\{[^}]{0,200}\}|[^,}#])*)/g, (all: string, name: string, gap: string, value: string) =>
-    isSecretName(name) && !isPlaceName(name) && !isHarmless(value) ? `${name}${gap}${MASK}` : all,
+  const named = line.replaceAll(
+    /([A-Za-z_][A-Za-z0-9_-]{0,80})(["']?[ \t]*:[ \t]+)("[^"]*"?|'[^']*'?|(?:\$\{[^}]{0,200}\}|[^,}\s#"'[{|>&*!])(?:\$\{[^}]{0,200}\}|[^,}#])*)/g,
+    (all: string, name: string, gap: string, value: string) => (isSecretName(name) && !isPlaceName(name) && !isHarmless(value) ? `${name}${gap}${MASK}` : all),
   );
   return mask(named);
 }
 
 /** Whether a value holds no secret of its own: short numbers, words, variables. */
 function isHarmless(value: string): boolean {
-  const own = value.replaceAll(/\$\{[A-Za-z_:][^}$]{0,200}\}/g, (expression) => (expression.includes(":-") ? expression : "")).replaceAll(/["']/g, "").trim();
+  const own = value
+    .replaceAll(/\$\{[A-Za-z_:][^}$]{0,200}\}/g, (expression) => (expression.includes(":-") ? expression : ""))
+    .replaceAll(/["']/g, "")
+    .trim();
   return /^(?:|true|false|null|\d{1,5}|Bearer|Basic|Token)$/i.test(own);
 }
 
@@ -143,7 +153,8 @@ function visible(text: string): string {
   return out;
 }
 
-const WIDE = /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6\u{1F300}-\u{1FAFF}\u{20000}-\u{3FFFD}]/u;
+const WIDE =
+  /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6\u{1F300}-\u{1FAFF}\u{20000}-\u{3FFFD}]/u;
 
 /** How many cells of a terminal a text takes: Chinese, Japanese and Korean characters take two. */
 function cells(text: string): number {
@@ -159,5 +170,11 @@ function compactLine(d: Diagnostic, mask: (text: string) => string): string {
 
 function maskJson(d: Diagnostic, mask: (text: string) => string): unknown {
   const json = diagnosticToJson(d);
-  return { ...json, path: json.path && mask(json.path), message: mask(json.message), help: json.help.map(mask), related: json.related.map((r) => ({ ...r, message: mask(r.message) })) };
+  return {
+    ...json,
+    path: json.path && mask(json.path),
+    message: mask(json.message),
+    help: json.help.map(mask),
+    related: json.related.map((r) => ({ ...r, message: mask(r.message) })),
+  };
 }

@@ -24,15 +24,18 @@ const TOKENS: readonly RegExp[] = [
 ];
 
 /** A quick look at whether any token could be there at all: most lines have none of these. */
-const TOKEN_HINT = /sk-|gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|xapp-|AKIA|ASIA|AIza|ya29\.|[rs]k_(?:live|test)_|whsec_|npm_|pypi-|hf_|SG\.|dop_v1_|eyJ|-----BEGIN/;
+const TOKEN_HINT =
+  /sk-|gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|xapp-|AKIA|ASIA|AIza|ya29\.|[rs]k_(?:live|test)_|whsec_|npm_|pypi-|hf_|SG\.|dop_v1_|eyJ|-----BEGIN/;
 
 const AUTHORIZATION = /((?:proxy-)?authorization(?:\\?["'])?\s{0,5}[:=]\s{0,5}(?:\\?["'])?(?:[a-z][a-z0-9-]{1,20}(?:\s{1,5}|%20|\+))?)([^\s"'\\,;&]{4,8000})/gi;
 const SCHEME = /\b(bearer|basic|digest|token|apikey)((?:\s|%20){1,5}|\+)([A-Za-z0-9._~+/=%-]{8,})/gi;
 const URL_USER = /(:(?:\/\/|%2f%2f|\\\/\\\/))([^\s/@?#"'<>]{1,400})@/gi;
-const QUERY = /([?&;](?:[a-z0-9_.-]{0,40})(?:key|token|secret|password|passwd|pwd|credentials?|auth|authorization|sig|signature|session_?id|sessionid|code)=)([^&#\s"'<>;]{1,4000})/gi;
+const QUERY =
+  /([?&;](?:[a-z0-9_.-]{0,40})(?:key|token|secret|password|passwd|pwd|credentials?|auth|authorization|sig|signature|session_?id|sessionid|code)=)([^&#\s"'<>;]{1,4000})/gi;
 const COOKIE = /\b((?:set-)?cookie(?:\\?["'])?\s{0,5}[:=]\s{0,5}(?:\\?["'])?)([^\r\n"'\\]{4,8000})/gi;
 /** `password=…`, and `"password": "…"` in JSON text, however often it was quoted. */
-const ASSIGNED = /((?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential)(?:\\{0,7}["']\s{0,5}:\s{0,5}\\{0,7}["']|\s{0,2}=\s{0,2}\\{0,7}["']?))([^\s"'\\&,;<>#*]{4,4000})/gi;
+const ASSIGNED =
+  /((?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential)(?:\\{0,7}["']\s{0,5}:\s{0,5}\\{0,7}["']|\s{0,2}=\s{0,2}\\{0,7}["']?))([^\s"'\\&,;<>#*]{4,4000})/gi;
 
 /** `password: …` in plain text; only what has a digit in it, for prose writes `password: required`. */
 const LABELLED = /((?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key)\s{0,2}:\s{1,3})([^\s"',;*]{6,400})/gi;
@@ -52,7 +55,8 @@ export function maskShapes(text: string): string {
   if (TOKEN_HINT.test(out)) for (const token of TOKENS) out = out.replace(token, MASK);
   if (has("digest")) out = out.replace(DIGEST, `$1${MASK}`);
   if (has("authorization")) out = out.replace(AUTHORIZATION, `$1${MASK}`);
-  if (SCHEME_WORDS.some(has)) out = out.replace(SCHEME, (all, scheme: string, gap: string, value: string) => (isTokenLike(scheme, value) ? scheme + gap + MASK : all));
+  if (SCHEME_WORDS.some(has))
+    out = out.replace(SCHEME, (all, scheme: string, gap: string, value: string) => (isTokenLike(scheme, value) ? scheme + gap + MASK : all));
   if (has("@")) out = out.replace(URL_USER, `$1${MASK}@`);
   if (has("cookie")) out = out.replace(COOKIE, `$1${MASK}`);
   if (SECRET_WORDS.some(has)) {

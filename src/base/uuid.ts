@@ -53,7 +53,11 @@ export function uuidV7Source(now: () => number, random: (size: number) => Uint8A
 
 /** UUIDv5 (RFC 9562): the same namespace and name give the same id. */
 export function uuidV5(namespace: string, name: string): string {
-  const bytes = createHash("sha1").update(Buffer.from(namespace.replaceAll("-", ""), "hex")).update(name).digest().subarray(0, 16);
+  const bytes = createHash("sha1")
+    .update(Buffer.from(namespace.replaceAll("-", ""), "hex"))
+    .update(name)
+    .digest()
+    .subarray(0, 16);
   bytes[6] = 0x50 | (bytes[6]! & 0x0f);
   bytes[8] = 0x80 | (bytes[8]! & 0x3f);
   return hex(bytes);

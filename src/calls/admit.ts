@@ -22,7 +22,11 @@ export function admit(snapshot: Snapshot, target: Target, args: JsonObject, call
   const decision = judged.dataFlow ? { ...judged, reason: `${judged.reason}; it has heard ${named(heard)}` } : judged;
   if (decision.action !== "deny") return decision;
   throw new KitError(decision.dataFlow ? "DATA_FLOW_DENIED" : "POLICY_DENIED", `${target.full} is denied: ${decision.reason}`, {
-    details: { risk: decision.risk, ...(decision.dataFlow ? { heard } : {}), ...(decision.rule === null ? {} : { rule: decision.rule.id, file: decision.rule.file, line: decision.rule.line }) },
+    details: {
+      risk: decision.risk,
+      ...(decision.dataFlow ? { heard } : {}),
+      ...(decision.rule === null ? {} : { rule: decision.rule.id, file: decision.rule.file, line: decision.rule.line }),
+    },
   });
 }
 

@@ -45,7 +45,14 @@ export interface Approval extends Omit<ApprovalRequest, "expiresMs"> {
 /** One line of the journal of approvals. The file holds arguments as they are and so is for its owner only (mode 0600). */
 export type ApprovalRecord =
   | { readonly kind: "asked"; readonly approval: Omit<Approval, "args">; /** JSON text, so that no digit is lost. */ readonly args: string }
-  | { readonly kind: "decided"; readonly id: string; readonly decision: "approve" | "deny"; readonly by: string; readonly note: string | null; readonly at: number }
+  | {
+      readonly kind: "decided";
+      readonly id: string;
+      readonly decision: "approve" | "deny";
+      readonly by: string;
+      readonly note: string | null;
+      readonly at: number;
+    }
   | { readonly kind: "used"; readonly id: string; readonly at: number };
 
 /** The queue of calls that wait for a person (contracts 5). */
@@ -163,7 +170,18 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
         const now = clock.now();
         // A copy, so that nothing the caller does to its object later changes what runs.
         const args = parseExact(stringifyExact(rest.args)) as JsonObject;
-        const approval: Approval = { ...rest, args, id: newId(), binding, createdAt: now, expiresAt: now + expiresMs, state: "pending", approvedBy: [], deniedBy: null, note: null };
+        const approval: Approval = {
+          ...rest,
+          args,
+          id: newId(),
+          binding,
+          createdAt: now,
+          expiresAt: now + expiresMs,
+          state: "pending",
+          approvedBy: [],
+          deniedBy: null,
+          note: null,
+        };
         return commit(asked(approval), approval);
       }),
 
@@ -197,7 +215,8 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
         if (found.state !== "pending") throw new KitError("INVALID_ARGUMENTS", `approval ${id} is already ${found.state}`);
         if (decision === "approve" && found.fourEyes) {
           if (by === found.client) throw new KitError("APPROVAL_DENIED", `approval ${id} needs four eyes: ${by} made the call and cannot approve it`);
-          if (found.approvedBy.includes(by)) throw new KitError("APPROVAL_REQUIRED", `approval ${id} needs four eyes: ${by} has approved it already, another person must too`);
+          if (found.approvedBy.includes(by))
+            throw new KitError("APPROVAL_REQUIRED", `approval ${id} needs four eyes: ${by} has approved it already, another person must too`);
         }
         const record = { kind: "decided" as const, id, decision, by, note: note ?? null, at: clock.now() };
         return commit(record, decided(found, record));
@@ -207,11 +226,22 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
       inTurn(async () => {
         const found = mustHave(id);
         // A stranger's id tells nothing about the call it belongs to.
-        if (found.binding !== bindingOf(call)) throw new KitError("APPROVAL_REQUIRED", `approval ${id} was given for another call: it holds only for the same tool, arguments, caller and session; call again without it`);
+        if (found.binding !== bindingOf(call))
+          throw new KitError(
+            "APPROVAL_REQUIRED",
+            `approval ${id} was given for another call: it holds only for the same tool, arguments, caller and session; call again without it`,
+          );
         if (found.state === "pending") throw new KitError("APPROVAL_REQUIRED", `approval ${id} still waits for a person`, { details: { approval_id: id } });
-        if (found.state === "denied") throw new KitError("APPROVAL_DENIED", `the call was refused by ${found.deniedBy ?? "a person"}${found.note ? `: ${found.note}` : ""}`, { details: { approval_id: id } });
-        if (found.state === "expired") throw new KitError("APPROVAL_EXPIRED", `approval ${id} has expired; call again without it`, { details: { approval_id: id } });
-        if (found.state === "used") throw new KitError("APPROVAL_REQUIRED", `approval ${id} has been used: one approval is good for one call; call again without it`, { details: { approval_id: id } });
+        if (found.state === "denied")
+          throw new KitError("APPROVAL_DENIED", `the call was refused by ${found.deniedBy ?? "a person"}${found.note ? `: ${found.note}` : ""}`, {
+            details: { approval_id: id },
+          });
+        if (found.state === "expired")
+          throw new KitError("APPROVAL_EXPIRED", `approval ${id} has expired; call again without it`, { details: { approval_id: id } });
+        if (found.state === "used")
+          throw new KitError("APPROVAL_REQUIRED", `approval ${id} has been used: one approval is good for one call; call again without it`, {
+            details: { approval_id: id },
+          });
         return commit({ kind: "used", id, at: clock.now() }, { ...found, state: "used" });
       }),
 

@@ -38,7 +38,11 @@ function bindingOf(target: Target, args: Granted["args"], options: OperationOpti
 }
 
 function pending(approval: Approval, target: Target): KitError {
-  return new KitError("APPROVAL_REQUIRED", `${target.full} needs a person's approval: ${approval.reason}. Approve it with \`aurora-mcp approvals approve ${approval.id}\`, then call again with this approval`, {
-    details: { approval_id: approval.id, expires_at: new Date(approval.expiresAt).toISOString(), risk: approval.risk },
-  });
+  return new KitError(
+    "APPROVAL_REQUIRED",
+    `${target.full} needs a person's approval: ${approval.reason}. Approve it with \`aurora-mcp approvals approve ${approval.id}\`, then call again with this approval`,
+    {
+      details: { approval_id: approval.id, expires_at: new Date(approval.expiresAt).toISOString(), risk: approval.risk },
+    },
+  );
 }

@@ -45,7 +45,12 @@ const GATHER_MS = 10;
 const MAX_VALUE_CHARS = 4000;
 
 /** Opens the audit log and goes on with its chain. */
-export async function openAudit(options: { readonly file: AuditFile; readonly clock: Clock; readonly masker: Masker; readonly arguments: "masked" | "shapes" }): Promise<Audit> {
+export async function openAudit(options: {
+  readonly file: AuditFile;
+  readonly clock: Clock;
+  readonly masker: Masker;
+  readonly arguments: "masked" | "shapes";
+}): Promise<Audit> {
   const { file, clock, masker } = options;
   let mode = options.arguments;
   const found = await file.open();
@@ -67,7 +72,11 @@ export async function openAudit(options: { readonly file: AuditFile; readonly cl
       next = { seq, hash: hashed };
     }
     try {
-      await file.append(text, next, batch.some((p) => p.durable));
+      await file.append(
+        text,
+        next,
+        batch.some((p) => p.durable),
+      );
       head = next;
       for (const p of batch) p.resolve();
     } catch (error) {
@@ -147,7 +156,11 @@ export function verifyAudit(lines: Iterable<string>, head: AuditHead | null = nu
       if (seq > 1) notes.push(`the log begins with record ${seq}; older files are not here`);
       if (seq === 1 && prev !== GENESIS) return { ok: false, line, reason: "the first record does not begin a chain" };
     } else if (seq !== last.seq + 1 || prev !== last.hash) {
-      return { ok: false, line, reason: `the record does not follow the one before it (number ${seq} after ${last.seq}): a line was taken out, put in or moved` };
+      return {
+        ok: false,
+        line,
+        reason: `the record does not follow the one before it (number ${seq} after ${last.seq}): a line was taken out, put in or moved`,
+      };
     }
     if (head !== null && seq === head.seq) {
       if (hash !== head.hash) return { ok: false, line, reason: "the record is not the one whose hash was kept apart: the log was written anew" };
@@ -156,7 +169,8 @@ export function verifyAudit(lines: Iterable<string>, head: AuditHead | null = nu
     if (record.fields["event"] === LOST) notes.push(`before record ${seq}, ${String(record.fields["records"])} written earlier are gone`);
     last = { seq, hash };
   }
-  if (!sawHead) return { ok: false, line: line + 1, reason: `the log ends with record ${last?.seq ?? 0}, but record ${head!.seq} was written: the end was cut off` };
+  if (!sawHead)
+    return { ok: false, line: line + 1, reason: `the log ends with record ${last?.seq ?? 0}, but record ${head!.seq} was written: the end was cut off` };
   return { ok: true, records: line, head: last, note: notes.length > 0 ? notes.join("; ") : null };
 }
 

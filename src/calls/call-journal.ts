@@ -52,7 +52,10 @@ export function createCallJournal(deps: CallJournalDeps): CallJournal {
       try {
         await deps.audit.append(event, true);
       } catch (error) {
-        throw new KitError("INTERNAL", `${target.full} was not sent: its audit record cannot be written (${messageOf(error)})`, { cause: error, retryable: true });
+        throw new KitError("INTERNAL", `${target.full} was not sent: its audit record cannot be written (${messageOf(error)})`, {
+          cause: error,
+          retryable: true,
+        });
       }
     },
     ended(performed, options) {

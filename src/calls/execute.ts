@@ -63,7 +63,8 @@ export async function perform(deps: CallDeps, find: (snapshot: Snapshot) => Oper
   let fault: KitError | null = null;
   try {
     learned.answer = masked(await run(deps, find, span.options, callId, learned), deps.mask);
-    if (options.messageBytes !== undefined && isOverMessageSize({ result: learned.answer.result }, options.messageBytes)) learned.resultRef = await deps.keepResult(callId, learned.answer.result);
+    if (options.messageBytes !== undefined && isOverMessageSize({ result: learned.answer.result }, options.messageBytes))
+      learned.resultRef = await deps.keepResult(callId, learned.answer.result);
   } catch (error) {
     fault = toKitError(error, learned.target ?? { full: "the call", app: "the app" }, null);
   }
@@ -101,7 +102,8 @@ async function run(deps: CallDeps, find: (snapshot: Snapshot) => Operation, opti
   const joined = joinSignals([options.signal, turn]);
   let release: (() => void) | undefined;
   try {
-    if (joined.signal.aborted) throw new KitError("CANCELLED", turn?.aborted ? "the turn has ended" : "the call was cancelled before it began", { outcome: "failed" });
+    if (joined.signal.aborted)
+      throw new KitError("CANCELLED", turn?.aborted ? "the turn has ended" : "the call was cancelled before it began", { outcome: "failed" });
     let granted = judge();
     release = acquire(deps.limits, granted.decision, options.approvalId);
     // Calls that a model made together are all judged before the first is sent: it had heard none of them when it wanted the others.
@@ -123,7 +125,9 @@ function acquire(limits: Limits, decision: Decision, approvalId: string | undefi
   const wanted: LimitRef[] = counted ? decision.limits.map((l) => ({ ...l, rate: null })) : [...decision.limits];
   const result = limits.acquire(wanted);
   if (result.ok) return () => result.release();
-  throw new KitError("RATE_LIMITED", result.reason, { details: { rule: result.limit.rule, ...(result.retryAfterMs === null ? {} : { retry_after_ms: result.retryAfterMs }) } });
+  throw new KitError("RATE_LIMITED", result.reason, {
+    details: { rule: result.limit.rule, ...(result.retryAfterMs === null ? {} : { retry_after_ms: result.retryAfterMs }) },
+  });
 }
 
 async function send(deps: CallDeps, granted: Granted, options: OperationOptions, callId: string, signal: AbortSignal): Promise<Answer> {
@@ -161,7 +165,8 @@ async function send(deps: CallDeps, granted: Granted, options: OperationOptions,
 /** Marks the session when what it is about to hear, or has heard, is a data-flow source. Resolves when the mark is on the disk. */
 async function hear(deps: CallDeps, { snapshot, operation: { target } }: Granted, options: OperationOptions): Promise<void> {
   const { flow } = snapshot.plan.policy;
-  if (isSource(flow, { app: target.app, name: target.name, trust: target.plan.trust })) await deps.sessions.mark(options.client, options.session, sourceName(target), flow.expiresMs);
+  if (isSource(flow, { app: target.app, name: target.name, trust: target.plan.trust }))
+    await deps.sessions.mark(options.client, options.session, sourceName(target), flow.expiresMs);
 }
 
 /** An answer without secrets: in data the host's own, in an error whatever looks like one. */
@@ -177,12 +182,21 @@ async function leaseWithin(deps: CallDeps, target: Target, options: OperationOpt
     const scope = target.plan.isolation === "session" ? JSON.stringify([options.client, options.session]) : "shared";
     const { onServerRequest, onNotification } = options;
     const forward = onServerRequest && ((request: ServerRequest) => onServerRequest(deps.vetRequest(target, request)));
-    return await deps.lease(target.app, { scope, hooks: { onServerRequest: forward, onNotification }, capabilities: options.clientCapabilities, signal: joined.signal });
+    return await deps.lease(target.app, {
+      scope,
+      hooks: { onServerRequest: forward, onNotification },
+      capabilities: options.clientCapabilities,
+      signal: joined.signal,
+    });
   } catch (error) {
     if (signal.aborted) throw new KitError("CANCELLED", `${target.full} was cancelled before it was sent`, { outcome: "failed", cause: error });
     const fault = toKitError(error, target, null);
     const retryAfterMs = error instanceof LinkError ? error.retryAfterMs : undefined;
-    throw new KitError("APP_UNAVAILABLE", fault.message, { cause: error, outcome: "failed", ...(retryAfterMs === undefined ? {} : { details: { retry_after_ms: retryAfterMs } }) });
+    throw new KitError("APP_UNAVAILABLE", fault.message, {
+      cause: error,
+      outcome: "failed",
+      ...(retryAfterMs === undefined ? {} : { details: { retry_after_ms: retryAfterMs } }),
+    });
   } finally {
     joined.release();
   }

@@ -29,7 +29,8 @@ const MAX_DEFINITIONS = 20_000;
 /** Opens the store. A document that cannot be read is an error of the caller to tell: without it everything would look new. */
 export async function openPinStore(document: DocumentStore<PinDocument>): Promise<PinStore> {
   const kept = await document.read();
-  if (kept !== null && (kept.format !== 1 || typeof kept.apps !== "object" || typeof kept.definitions !== "object")) throw new Error("the file of automatic pins has an unknown format; move it away to see every app as new");
+  if (kept !== null && (kept.format !== 1 || typeof kept.apps !== "object" || typeof kept.definitions !== "object"))
+    throw new Error("the file of automatic pins has an unknown format; move it away to see every app as new");
   const state: PinDocument = kept ?? { format: 1, apps: {}, definitions: {} };
   let definitions = Object.keys(state.definitions).length;
 

@@ -61,7 +61,8 @@ export async function openSessions(journal: Journal<MarkRecord>, clock: Clock, o
     return [...sources.values()];
   };
   /** Every key under which a mark counts for this session. */
-  const scopes = (client: string, session: string): string[] => marked.size === 0 ? [] : [...new Set([client, ANY_CLIENT].flatMap((c) => [key(c, session), key(c, ALL)]))];
+  const scopes = (client: string, session: string): string[] =>
+    marked.size === 0 ? [] : [...new Set([client, ANY_CLIENT].flatMap((c) => [key(c, session), key(c, ALL)]))];
   const all = (): Mark[] => [...marked.keys()].flatMap((id) => inForce(id));
 
   const records = await journal.read();
@@ -104,7 +105,10 @@ export async function openSessions(journal: Journal<MarkRecord>, clock: Clock, o
       stored.add(mark);
     },
     isMarked: (client, session) => scopes(client, session).some((id) => inForce(id).length > 0),
-    marks: (client, session) => scopes(client, session).flatMap(inForce).sort((a, b) => a.since - b.since),
+    marks: (client, session) =>
+      scopes(client, session)
+        .flatMap(inForce)
+        .sort((a, b) => a.since - b.since),
     list: () => all().sort((a, b) => compare(a.client, b.client) || compare(a.session, b.session) || a.since - b.since),
     async clear(client, session) {
       const id = key(client, session);

@@ -39,7 +39,10 @@ export type ItemPinCheck = (app: string, kind: PinKind, name: string) => { reado
 export function findTool(snapshot: Snapshot, name: string, sees: ToolSelection): Target {
   const found = snapshot.catalog.find(name);
   const ambiguous = found.ambiguous.filter((t) => sees(t.app, t.tool) && t.state !== "quarantined" && t.state !== "excluded");
-  if (ambiguous.length > 1) throw new KitError("TOOL_NOT_FOUND", `several apps have a tool "${name}"; say which: ${ambiguous.map((t) => t.full).join(", ")}`, { details: { candidates: ambiguous.map((t) => t.full) } });
+  if (ambiguous.length > 1)
+    throw new KitError("TOOL_NOT_FOUND", `several apps have a tool "${name}"; say which: ${ambiguous.map((t) => t.full).join(", ")}`, {
+      details: { candidates: ambiguous.map((t) => t.full) },
+    });
   // What nobody accepted yet does not make another's name ambiguous.
   const tool = found.tool ?? ambiguous[0];
   if (!tool || tool.state === "excluded" || !sees(tool.app, tool.tool)) throw notFound(snapshot, name, sees);
@@ -51,10 +54,15 @@ export function findTool(snapshot: Snapshot, name: string, sees: ToolSelection):
 
 function notFound(snapshot: Snapshot, name: string, sees: ToolSelection): KitError {
   const shown = snapshot.catalog.tools.filter((t) => t.state !== "excluded" && t.state !== "quarantined" && sees(t.app, t.tool));
-  const near = nearest(name, shown.flatMap((t) => [t.full, t.short, t.tool]));
+  const near = nearest(
+    name,
+    shown.flatMap((t) => [t.full, t.short, t.tool]),
+  );
   const down = [...snapshot.apps.values()].find((view) => name.startsWith(`${view.package}.`) && view.state !== "ready" && view.listing === null);
   if (down) return new KitError("APP_UNAVAILABLE", `${whyDown(down.package, down.state, null)}${reasonFor(down)}`);
-  return new KitError("TOOL_NOT_FOUND", `no tool is called "${name}"${near.length > 0 ? `; did you mean ${near.map((n) => `"${n}"`).join(", ")}?` : ""}`, { details: { near } });
+  return new KitError("TOOL_NOT_FOUND", `no tool is called "${name}"${near.length > 0 ? `; did you mean ${near.map((n) => `"${n}"`).join(", ")}?` : ""}`, {
+    details: { near },
+  });
 }
 
 /** Why an app is down. The reason of a low-trust app may quote its server, and nobody is marked here, so it stays with status and log. */
@@ -70,7 +78,9 @@ function reasonFor({ plan, reason }: AppView): string {
 export function findResource(snapshot: Snapshot, uri: string, app: string | undefined, pins: ItemPinCheck): Target {
   const views = listed(snapshot, app);
   const exact = views.filter((v) => v.listing!.resources.some((r) => r.uri === uri));
-  const fitting = views.flatMap((view) => view.listing!.templates.filter((t) => matchesTemplate(t.uriTemplate, uri)).map((t) => ({ view, name: t.uriTemplate })));
+  const fitting = views.flatMap((view) =>
+    view.listing!.templates.filter((t) => matchesTemplate(t.uriTemplate, uri)).map((t) => ({ view, name: t.uriTemplate })),
+  );
   const listing = exact.filter((v) => pins(v.package, "resources", "").accepted);
   const byTemplate = fitting.filter(({ view, name }) => pins(view.package, "resource_template", name).accepted).map(({ view }) => view);
   const owners = listing.length > 0 ? listing : [...new Set(byTemplate)];
@@ -80,8 +90,14 @@ export function findResource(snapshot: Snapshot, uri: string, app: string | unde
   const held = exact[0];
   if (held) throw quarantined(`resource ${uri}`, pins(held.package, "resources", ""));
   if (fitting[0]) throw quarantined(`resource template ${fitting[0].name}`, pins(fitting[0].view.package, "resource_template", fitting[0].name));
-  const near = nearest(uri, views.filter((v) => pins(v.package, "resources", "").accepted).flatMap((v) => v.listing!.resources.map((r) => r.uri)));
-  throw new KitError("RESOURCE_NOT_FOUND", `no ${app === undefined ? "app" : `resource of ${app}`} shows ${uri}${near.length > 0 ? `; did you mean ${near.join(", ")}?` : ""}`);
+  const near = nearest(
+    uri,
+    views.filter((v) => pins(v.package, "resources", "").accepted).flatMap((v) => v.listing!.resources.map((r) => r.uri)),
+  );
+  throw new KitError(
+    "RESOURCE_NOT_FOUND",
+    `no ${app === undefined ? "app" : `resource of ${app}`} shows ${uri}${near.length > 0 ? `; did you mean ${near.join(", ")}?` : ""}`,
+  );
 }
 
 /** Finds the app that shows a resource template. Throws RESOURCE_NOT_FOUND or TOOL_QUARANTINED. */
@@ -114,7 +130,9 @@ export interface NamedPrompt {
 
 /** Every prompt of every listed app, sorted by full name. */
 export function namedPrompts(snapshot: Snapshot): NamedPrompt[] {
-  const named = listed(snapshot).flatMap((view) => view.listing!.prompts.map((prompt) => ({ app: view.package, name: prompt.name, full: `${view.package}.${prompt.name}`, prompt })));
+  const named = listed(snapshot).flatMap((view) =>
+    view.listing!.prompts.map((prompt) => ({ app: view.package, name: prompt.name, full: `${view.package}.${prompt.name}`, prompt })),
+  );
   const shorts = shortNames(named.map((p) => ({ app: p.app, tool: p.name, full: p.full })));
   return named.map((p) => ({ ...p, short: shorts.get(p.full) ?? p.full })).sort((a, b) => (a.full < b.full ? -1 : 1));
 }
@@ -133,7 +151,10 @@ export function findPrompt(snapshot: Snapshot, name: string, pins: ItemPinCheck)
   if (one) return readTarget("prompt", snapshot.apps.get(one.app)!, one.name, one.full, pinOf(one.prompt));
   const held = called(all)[0];
   if (held) throw quarantined(`prompt ${held.full}`, pins(held.app, "prompt", held.name));
-  const near = nearest(name, prompts.flatMap((p) => [p.full, p.name]));
+  const near = nearest(
+    name,
+    prompts.flatMap((p) => [p.full, p.name]),
+  );
   throw new KitError("PROMPT_NOT_FOUND", `no prompt is called "${name}"${near.length > 0 ? `; did you mean ${near.map((n) => `"${n}"`).join(", ")}?` : ""}`);
 }
 

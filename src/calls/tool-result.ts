@@ -25,7 +25,8 @@ export interface ResultRules {
  * passed up. Throws a KitError RESULT_TOO_LARGE, or RESULT_INVALID where `outputCheck` is strict.
  */
 export function readToolResult(raw: JsonObject, tool: Tool, rules: ResultRules): ReadToolResult {
-  if (isLargerThan(raw, rules.maxBytes)) throw new KitError("RESULT_TOO_LARGE", `the result of ${tool.full} is larger than limits.result_bytes (${rules.maxBytes} bytes)`);
+  if (isLargerThan(raw, rules.maxBytes))
+    throw new KitError("RESULT_TOO_LARGE", `the result of ${tool.full} is larger than limits.result_bytes (${rules.maxBytes} bytes)`);
   const content = own(raw, "content");
   const result: JsonObject = Array.isArray(content) ? raw : { ...raw, content: [] };
   const notes = tool.trust === "low" ? textNotes(result) : [];
@@ -68,7 +69,14 @@ function errorOfTool(result: JsonObject, tool: Tool): ErrorBody {
   const code = own(body, "error_code");
   if (typeof code === "string" && code !== "") {
     const message = own(body, "message");
-    return { ok: false, error_code: code, message: typeof message === "string" ? message : firstText(result, tool), retryable: own(body, "retryable") === true, source: "app", ...detailsOf(body) };
+    return {
+      ok: false,
+      error_code: code,
+      message: typeof message === "string" ? message : firstText(result, tool),
+      retryable: own(body, "retryable") === true,
+      source: "app",
+      ...detailsOf(body),
+    };
   }
   return { ok: false, error_code: "TOOL_FAILED", message: firstText(result, tool), retryable: false, source: "app" };
 }
@@ -92,7 +100,8 @@ function firstText(result: JsonObject, tool: Tool): string {
  */
 export function toKitError(error: unknown, tool: { readonly full: string; readonly app: string }, cutOff: unknown): KitError {
   if (error instanceof KitError) return error;
-  if (!(error instanceof LinkError)) return new KitError("INTERNAL", `calling ${tool.full} failed: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  if (!(error instanceof LinkError))
+    return new KitError("INTERNAL", `calling ${tool.full} failed: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   const outcome = error.sent ? "unknown" : "failed";
   const tail = error.sent ? "; whether it took effect is unknown" : "";
   switch (error.kind) {
@@ -100,12 +109,18 @@ export function toKitError(error: unknown, tool: { readonly full: string; readon
       return new KitError("TIMEOUT", `${tool.full}: ${error.message}${tail}`, { cause: error, outcome });
     case "cancelled":
       // An app that died or went silent may come back; one that was taken out or replaced will not serve this call.
-      if (cutOff instanceof LinkError && cutOff.sent) return new KitError("APP_UNAVAILABLE", `${tool.full}: ${cutOff.message}${tail}`, { cause: error, outcome });
-      return cutOff !== null ? new KitError("APP_REMOVED", `${tool.full}: ${error.message}${tail}`, { cause: error, outcome }) : new KitError("CANCELLED", `${tool.full} was cancelled${tail}`, { cause: error, outcome });
+      if (cutOff instanceof LinkError && cutOff.sent)
+        return new KitError("APP_UNAVAILABLE", `${tool.full}: ${cutOff.message}${tail}`, { cause: error, outcome });
+      return cutOff !== null
+        ? new KitError("APP_REMOVED", `${tool.full}: ${error.message}${tail}`, { cause: error, outcome })
+        : new KitError("CANCELLED", `${tool.full} was cancelled${tail}`, { cause: error, outcome });
     case "rpc":
       return error.code === -32602
         ? new KitError("INVALID_ARGUMENTS", `${tool.app} refused the arguments of ${tool.full}: ${error.message}`, { cause: error, ...withDetails(error) })
-        : new KitError("PROTOCOL_ERROR", `${tool.app} answered ${tool.full} with error ${error.code ?? "?"}: ${error.message}`, { cause: error, ...withDetails(error) });
+        : new KitError("PROTOCOL_ERROR", `${tool.app} answered ${tool.full} with error ${error.code ?? "?"}: ${error.message}`, {
+            cause: error,
+            ...withDetails(error),
+          });
     case "invalid":
       return new KitError("PROTOCOL_ERROR", `${tool.full}: ${error.message}`, { cause: error, outcome });
     case "too-large":
@@ -113,7 +128,11 @@ export function toKitError(error: unknown, tool: { readonly full: string; readon
     case "overloaded":
       return new KitError("APP_UNAVAILABLE", `${tool.full}: ${error.message}`, { cause: error });
     case "http":
-      if (error.code === 429 || error.code === 503) return new KitError("APP_UNAVAILABLE", `${tool.full}: ${error.message}${retryText(error)}`, { cause: error, ...(error.retryAfterMs === undefined ? {} : { details: { retry_after_ms: error.retryAfterMs } }) });
+      if (error.code === 429 || error.code === 503)
+        return new KitError("APP_UNAVAILABLE", `${tool.full}: ${error.message}${retryText(error)}`, {
+          cause: error,
+          ...(error.retryAfterMs === undefined ? {} : { details: { retry_after_ms: error.retryAfterMs } }),
+        });
       return new KitError("APP_UNAVAILABLE", `${tool.full}: ${error.message}${tail}`, { cause: error, outcome });
     default:
       return new KitError("APP_UNAVAILABLE", `${tool.full}: ${error.message}${tail}`, { cause: error, outcome });

@@ -48,7 +48,14 @@ async function permissionRows(host: Host): Promise<PermissionRow[]> {
 export interface ExportReport {
   readonly format: ExportFormat;
   readonly tokens: number;
-  readonly tools: readonly { readonly tool: string; readonly name: string; readonly strict: boolean; readonly fallback: readonly string[]; readonly tokens: number; readonly changes: readonly Relaxation[] }[];
+  readonly tools: readonly {
+    readonly tool: string;
+    readonly name: string;
+    readonly strict: boolean;
+    readonly fallback: readonly string[];
+    readonly tokens: number;
+    readonly changes: readonly Relaxation[];
+  }[];
   readonly left_out: readonly { readonly tool: string; readonly reason: string }[];
   readonly warnings: readonly string[];
 }
@@ -59,7 +66,14 @@ export async function exportReport(host: Host, format: ExportFormat, options: Ex
   return {
     format,
     tokens: made.tokens,
-    tools: made.report.map((row) => ({ tool: row.full, name: row.name, strict: row.strict, fallback: row.fallback, tokens: row.tokens, changes: row.relaxations })),
+    tools: made.report.map((row) => ({
+      tool: row.full,
+      name: row.name,
+      strict: row.strict,
+      fallback: row.fallback,
+      tokens: row.tokens,
+      changes: row.relaxations,
+    })),
     left_out: made.leftOut.map((l) => ({ tool: l.full, reason: l.reason })),
     warnings: made.warnings,
   };
@@ -71,5 +85,9 @@ export function reportLines(report: ExportReport): string[] {
     `${tool.tool}  as ${tool.name}, ${tool.tokens} tokens${tool.strict ? ", strict" : ""}${tool.fallback.length > 0 ? `, not strict: ${tool.fallback.join("; ")}` : ""}`,
     ...tool.changes.map((change) => `    ${change.effect.padEnd(9)} ${change.code}  ${change.pointer === "" ? "(root)" : change.pointer}`),
   ]);
-  return [...lines, ...report.left_out.map((l) => `${l.tool}  left out: ${l.reason}`), `${report.tools.length} tools, about ${report.tokens} tokens in every request`];
+  return [
+    ...lines,
+    ...report.left_out.map((l) => `${l.tool}  left out: ${l.reason}`),
+    `${report.tools.length} tools, about ${report.tokens} tokens in every request`,
+  ];
 }

@@ -71,8 +71,14 @@ export function printPlan(result: ReloadResult & { readonly report: JsonObject }
     if (Array.isArray(list)) for (const tool of list) lines.push(`${style(look, mark)} tool ${escapeInvisible(describe(tool))}`);
   }
   const [cost, then] = [own(own(tools, "tokens"), "before"), own(own(tools, "tokens"), "after")];
-  if (typeof cost === "number" && typeof then === "number" && cost !== then) lines.push(`${style("yellow", "~")} the tools cost ${then} tokens (${then > cost ? "+" : ""}${then - cost})`);
-  if (changes.policy) lines.push(`${style("yellow", "~")} policy rules change; they hold at once`, ...listLines(own(report, "rules"), "rule", style), ...namedLines(own(report, "policy_settings"), style));
+  if (typeof cost === "number" && typeof then === "number" && cost !== then)
+    lines.push(`${style("yellow", "~")} the tools cost ${then} tokens (${then > cost ? "+" : ""}${then - cost})`);
+  if (changes.policy)
+    lines.push(
+      `${style("yellow", "~")} policy rules change; they hold at once`,
+      ...listLines(own(report, "rules"), "rule", style),
+      ...namedLines(own(report, "policy_settings"), style),
+    );
   if (changes.signals) lines.push(`${style("yellow", "~")} signal mappings change`, ...listLines(own(report, "mappings"), "mapping", style));
   if (changes.exports) lines.push(`${style("yellow", "~")} export files change`);
   if (changes.settings) lines.push(`${style("yellow", "~")} settings change`);

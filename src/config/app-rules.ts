@@ -37,13 +37,26 @@ class AppRules {
     const transport = this.#transport();
     if (transport === "stdio") this.#stdio();
     if (transport === "http") this.#http();
-    if (this.#mcp.protocol === "modern") this.#error("unsupported-protocol", ["mcp", "protocol"], "protocol: modern (2026-07-28) is reserved for a later release", { label: 'write "auto"' });
+    if (this.#mcp.protocol === "modern")
+      this.#error("unsupported-protocol", ["mcp", "protocol"], "protocol: modern (2026-07-28) is reserved for a later release", { label: 'write "auto"' });
     for (const [index, root] of (this.#app.settings.grants?.roots ?? []).entries()) {
-      if (isUnder(this.#dataDir, root)) this.diagnostics.push(this.#made("warning", "root-covers-data", ["grants", "roots", index], `this root shows the server the host's own state in ${this.#dataDir}`, { help: ["give it a narrower folder"] }));
+      if (isUnder(this.#dataDir, root))
+        this.diagnostics.push(
+          this.#made("warning", "root-covers-data", ["grants", "roots", index], `this root shows the server the host's own state in ${this.#dataDir}`, {
+            help: ["give it a narrower folder"],
+          }),
+        );
     }
   }
 
-  #made(severity: "error" | "warning", code: DiagnosticCode, path: KeyPath, message: string, parts: DiagnosticParts = {}, what: "key" | "value" = "value"): Diagnostic {
+  #made(
+    severity: "error" | "warning",
+    code: DiagnosticCode,
+    path: KeyPath,
+    message: string,
+    parts: DiagnosticParts = {},
+    what: "key" | "value" = "value",
+  ): Diagnostic {
     return (severity === "error" ? errorAt : warningAt)(code, this.#app.place(path, what), message, { path: formatPath(path), ...parts });
   }
 
@@ -57,17 +70,47 @@ class AppRules {
     const name = this.#app.package;
     const program: KeyPath | undefined = command !== undefined ? ["mcp", "command"] : entry !== undefined ? ["mcp", "entry"] : undefined;
     if (program && url !== undefined) {
-      return this.#error("two-transports", ["mcp", "url"], `${name} has both a ${program[1]} and a url; it can be either ${WORDS.stdio} or ${WORDS.http}`, { related: [{ place: this.#app.place(program, "key"), message: `the ${program[1]}` }], help: ["take one of the two out; in topology.yaml, null removes a key of the manifest"] }, "key");
+      return this.#error(
+        "two-transports",
+        ["mcp", "url"],
+        `${name} has both a ${program[1]} and a url; it can be either ${WORDS.stdio} or ${WORDS.http}`,
+        {
+          related: [{ place: this.#app.place(program, "key"), message: `the ${program[1]}` }],
+          help: ["take one of the two out; in topology.yaml, null removes a key of the manifest"],
+        },
+        "key",
+      );
     }
     if (!program && url === undefined) {
       const wanted = transport === "http" ? "a url" : transport === "stdio" ? "a command" : "a command (a program to start) or a url (a server to reach)";
-      return this.#error("no-transport", ["mcp"], `${name} says not how it is reached: mcp needs ${wanted}`, { help: ['for a program: command: node, args: ["server.js"]', "for a server: url: https://host/mcp"] }, "key");
+      return this.#error(
+        "no-transport",
+        ["mcp"],
+        `${name} says not how it is reached: mcp needs ${wanted}`,
+        { help: ['for a program: command: node, args: ["server.js"]', "for a server: url: https://host/mcp"] },
+        "key",
+      );
     }
     const found: Transport = url === undefined ? "stdio" : "http";
-    if (transport !== undefined && transport !== found) return this.#error("wrong-transport", ["mcp", "transport"], `transport is ${transport}, but ${found === "http" ? "a url" : `a ${program?.[1]}`} is given`, { label: `did you mean "${found}"?` });
-    if (found === "stdio" && command === undefined) return this.#error("no-transport", ["mcp", "entry"], `${name} has an entry and no command that runs it`, { help: ["for example command: node, or command: [uv, run, python]"] }, "key");
+    if (transport !== undefined && transport !== found)
+      return this.#error(
+        "wrong-transport",
+        ["mcp", "transport"],
+        `transport is ${transport}, but ${found === "http" ? "a url" : `a ${program?.[1]}`} is given`,
+        { label: `did you mean "${found}"?` },
+      );
+    if (found === "stdio" && command === undefined)
+      return this.#error(
+        "no-transport",
+        ["mcp", "entry"],
+        `${name} has an entry and no command that runs it`,
+        { help: ["for example command: node, or command: [uv, run, python]"] },
+        "key",
+      );
     const other: Transport = found === "stdio" ? "http" : "stdio";
-    for (const key of KEYS[other]) if (this.#mcp[key] !== undefined) this.#error("wrong-transport", ["mcp", key], `${key} belongs to ${WORDS[other]}; ${name} is ${WORDS[found]}`, { label: "take it out" }, "key");
+    for (const key of KEYS[other])
+      if (this.#mcp[key] !== undefined)
+        this.#error("wrong-transport", ["mcp", key], `${key} belongs to ${WORDS[other]}; ${name} is ${WORDS[found]}`, { label: "take it out" }, "key");
     return found;
   }
 
@@ -78,19 +121,25 @@ class AppRules {
     const texts: [KeyPath, string][] = (Array.isArray(command) ? command.map((word, i): [KeyPath, string] => [["mcp", "command", i], word]) : [])
       .concat((this.#mcp.args ?? []).map((word, i): [KeyPath, string] => [["mcp", "args", i], word]))
       .concat(Object.entries(this.#mcp.env ?? {}).map(([name, value]): [KeyPath, string] => [["mcp", "env", name], value]));
-    for (const [path, text] of texts) if (text.includes("\0")) this.#error("bad-format", path, `${formatPath(path)} holds a zero byte, which no program can be given`);
+    for (const [path, text] of texts)
+      if (text.includes("\0")) this.#error("bad-format", path, `${formatPath(path)} holds a zero byte, which no program can be given`);
   }
 
   #http(): void {
     const { url = "", allow_http: allowHttp, headers = {} } = this.#mcp;
     if (!URL.canParse(url)) return this.#error("bad-format", ["mcp", "url"], "mcp.url is not a URL");
     if (url.startsWith("http:") && !isLoopbackUrl(url) && !allowHttp) {
-      this.#error("plain-http", ["mcp", "url"], `${new URL(url).host} is reached over plain http, so anyone on the way can read and change what is said`, { help: ["write https://, or set allow_http: true where the network is trusted"] });
+      this.#error("plain-http", ["mcp", "url"], `${new URL(url).host} is reached over plain http, so anyone on the way can read and change what is said`, {
+        help: ["write https://, or set allow_http: true where the network is trusted"],
+      });
     }
     for (const [name, value] of Object.entries(headers)) {
       if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) this.#error("bad-format", ["mcp", "headers", name], "this is not the name of an HTTP header", {}, "key");
       // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-      else if (/[\r\n\0]/.test(value)) this.#error("bad-format", ["mcp", "headers", name], `the value of the header ${name} holds a line break or a zero byte`, { help: ["use ${file:…} for a token in a file: its trailing line break is cut"] });
+      else if (/[\r\n\0]/.test(value))
+        this.#error("bad-format", ["mcp", "headers", name], `the value of the header ${name} holds a line break or a zero byte`, {
+          help: ["use ${file:…} for a token in a file: its trailing line break is cut"],
+        });
     }
   }
 }

@@ -74,7 +74,12 @@ export function buildApp(parts: AppParts): BuiltApp {
   const diagnostics: Diagnostic[] = [];
   if (declared && Object.hasOwn(declared.settings, "trust") && !parts.trusted && !trustFromTopology) {
     delete merged["trust"];
-    diagnostics.push(warningAt("trust-ignored", place(["trust"], "key"), `the trust of ${parts.package} is ignored: discover does not say trusted`, { path: "trust", help: ["write trusted: true at the discover entry, or set trust in topology.yaml"] }));
+    diagnostics.push(
+      warningAt("trust-ignored", place(["trust"], "key"), `the trust of ${parts.package} is ignored: discover does not say trusted`, {
+        path: "trust",
+        help: ["write trusted: true at the discover entry, or set trust in topology.yaml"],
+      }),
+    );
   }
   const settings = withDefaults(merged, parts.root);
   const origins = layers.toReversed().flatMap((layer) => layer.origins.map((o) => ({ ...o, path: foldedPath(o.path) })));
@@ -109,12 +114,20 @@ function inFile(d: Diagnostic, topology: string, app: string): Diagnostic {
 
 /** The warning about a secret that stands in a file. */
 export function literalSecret(path: KeyPath, place: Place): Diagnostic {
-  const name = String(path.at(-1)).replaceAll(/[^A-Za-z0-9]+/g, "_").toUpperCase();
-  return warningAt("literal-secret", place, `${formatPath(path)} holds a secret that everyone who reads this file can see`, { path: formatPath(path), help: [`put it into the environment and write \${${name}}, or into a file and write \${file:path}`] });
+  const name = String(path.at(-1))
+    .replaceAll(/[^A-Za-z0-9]+/g, "_")
+    .toUpperCase();
+  return warningAt("literal-secret", place, `${formatPath(path)} holds a secret that everyone who reads this file can see`, {
+    path: formatPath(path),
+    help: [`put it into the environment and write \${${name}}, or into a file and write \${file:path}`],
+  });
 }
 
 function secretInArgs(path: KeyPath, place: Place): Diagnostic {
-  return warningAt("secret-in-args", place, `${formatPath(path)} puts a secret on the command line, where every user of the machine can read it`, { path: formatPath(path), help: ["hand it over in env, or name a file that holds it"] });
+  return warningAt("secret-in-args", place, `${formatPath(path)} puts a secret on the command line, where every user of the machine can read it`, {
+    path: formatPath(path),
+    help: ["hand it over in env, or name a file that holds it"],
+  });
 }
 
 function withDefaults(merged: Record<string, unknown>, root: string): AppManifest {

@@ -93,13 +93,18 @@ class Checker {
       } else {
         valid = false;
         // A misspelt key has been told; that it is also missing would be the same mistake again.
-        if (!meant.has(key)) this.#report("missing-key", this.#path.length === 0 ? firstKey(node) : named, `${this.#name()} needs the key "${key}"`, { label: `add "${key}"`, ...helpOf(shape.properties.get(key)?.description) });
+        if (!meant.has(key))
+          this.#report("missing-key", this.#path.length === 0 ? firstKey(node) : named, `${this.#name()} needs the key "${key}"`, {
+            label: `add "${key}"`,
+            ...helpOf(shape.properties.get(key)?.description),
+          });
       }
     }
     if (shape.minProperties !== undefined && Object.keys(out).length < shape.minProperties) {
       valid = false;
       // With keys in it, each of them has been told already.
-      if (node.entries.size < shape.minProperties) this.#report("out-of-range", node, `${this.#name()} is empty`, { help: [`possible keys: ${wordList(allowedKeys(shape))}`] });
+      if (node.entries.size < shape.minProperties)
+        this.#report("out-of-range", node, `${this.#name()} is empty`, { help: [`possible keys: ${wordList(allowedKeys(shape))}`] });
     }
     this.#maps.pop();
     this.#nullRemoves = outer;
@@ -113,7 +118,8 @@ class Checker {
       if (key.startsWith("x-")) return undefined;
       return this.#unknownKey(key, keySpan, shape, meant);
     }
-    if (!known && shape.keyPattern && !shape.keyPattern.regexp.test(key)) return this.#report("bad-format", keySpan, `"${shorten(key)}" is not ${formatWords(shape.keyPattern.source)}`);
+    if (!known && shape.keyPattern && !shape.keyPattern.regexp.test(key))
+      return this.#report("bad-format", keySpan, `"${shorten(key)}" is not ${formatWords(shape.keyPattern.source)}`);
     const child = known ?? shape.additional!;
     if (this.#nullRemoves && node.kind === "scalar" && node.value === null) return child.title === "AppEntry" ? undefined : null;
     if (child.title === "AppEntry" && node.kind === "scalar" && node.value === null) return {};
@@ -126,7 +132,10 @@ class Checker {
     const near = suggestKey(key, shape, this.#maps.slice(0, -1));
     if (near?.key !== undefined) meant.add(near.key);
     const allowed = allowedKeys(shape);
-    return this.#report("unknown-key", span, `unknown key "${shorten(key)}" ${where}`, { ...(near ? { label: near.label } : {}), help: [`allowed here: ${wordList(allowed)}`] });
+    return this.#report("unknown-key", span, `unknown key "${shorten(key)}" ${where}`, {
+      ...(near ? { label: near.label } : {}),
+      help: [`allowed here: ${wordList(allowed)}`],
+    });
   }
 
   #list(node: ListNode, shape: Shape): unknown {
@@ -141,7 +150,8 @@ class Checker {
       if (value === INVALID) valid = false;
       out.push(value);
     }
-    if (valid && shape.minItems !== undefined && out.length < shape.minItems) return this.#report("out-of-range", node, `${this.#name()} needs at least ${shape.minItems === 1 ? "one entry" : `${shape.minItems} entries`}`);
+    if (valid && shape.minItems !== undefined && out.length < shape.minItems)
+      return this.#report("out-of-range", node, `${this.#name()} needs at least ${shape.minItems === 1 ? "one entry" : `${shape.minItems} entries`}`);
     return valid ? out : INVALID;
   }
 
@@ -175,7 +185,9 @@ class Checker {
   #null(node: ScalarNode, shape: Shape): unknown {
     if (shape.types.length === 0 && !shape.choices) return null;
     const empty = node.text === "";
-    return this.#report("wrong-type", node, `${this.#name()} ${empty ? "is empty" : `is ${node.text}`}; it must be ${typeWords(shape)}`, { help: [shape.types.includes("string") ? 'write "" for an empty text, or take the key out' : "give a value, or take the key out"] });
+    return this.#report("wrong-type", node, `${this.#name()} ${empty ? "is empty" : `is ${node.text}`}; it must be ${typeWords(shape)}`, {
+      help: [shape.types.includes("string") ? 'write "" for an empty text, or take the key out' : "give a value, or take the key out"],
+    });
   }
 
   /** A number or boolean. `source` names the variables it came from, whose values are not shown. */
@@ -184,10 +196,13 @@ class Checker {
     const kind = typeof value as "number" | "boolean";
     if (!allows(shape, kind) && !(kind === "number" && allows(shape, "integer"))) return this.#wrongType(node, shape, source);
     if (typeof value !== "number") return value;
-    if (!allows(shape, "number") && !Number.isInteger(value)) return this.#report("wrong-type", node, `${this.#name()} must be a whole number, found ${source || node.text}`);
+    if (!allows(shape, "number") && !Number.isInteger(value))
+      return this.#report("wrong-type", node, `${this.#name()} must be a whole number, found ${source || node.text}`);
     const { minimum, maximum } = shape;
-    if (minimum !== undefined && value < minimum) return this.#report("out-of-range", node, `${this.#name()} must be ${minimum} or more${source ? `; ${source} is less` : `, found ${node.text}`}`);
-    if (maximum !== undefined && value > maximum) return this.#report("out-of-range", node, `${this.#name()} must be ${maximum} or less${source ? `; ${source} is more` : `, found ${node.text}`}`);
+    if (minimum !== undefined && value < minimum)
+      return this.#report("out-of-range", node, `${this.#name()} must be ${minimum} or more${source ? `; ${source} is less` : `, found ${node.text}`}`);
+    if (maximum !== undefined && value > maximum)
+      return this.#report("out-of-range", node, `${this.#name()} must be ${maximum} or less${source ? `; ${source} is more` : `, found ${node.text}`}`);
     return this.#unit(node, value, shape, source);
   }
 
@@ -195,24 +210,35 @@ class Checker {
     if (shape.choices) return shape.choices.includes(value) ? value : this.#unknownValue(node, value, shape.choices, source);
     if (!allows(shape, "string")) return this.#wrongType(node, shape, source);
     const shown = source || this.#quoted(value);
-    if (shape.minLength !== undefined && value.length < shape.minLength) return this.#report("out-of-range", node, `${this.#name()} must not be empty${source ? `: ${source} is` : ""}`);
-    if (shape.maxLength !== undefined && value.length > shape.maxLength) return this.#report("out-of-range", node, `${this.#name()} is longer than ${shape.maxLength} characters`);
-    if (shape.pattern && !shape.pattern.regexp.test(value)) return this.#report("bad-format", node, `${this.#name()} must be ${formatWords(shape.pattern.source)}, found ${shown}`);
+    if (shape.minLength !== undefined && value.length < shape.minLength)
+      return this.#report("out-of-range", node, `${this.#name()} must not be empty${source ? `: ${source} is` : ""}`);
+    if (shape.maxLength !== undefined && value.length > shape.maxLength)
+      return this.#report("out-of-range", node, `${this.#name()} is longer than ${shape.maxLength} characters`);
+    if (shape.pattern && !shape.pattern.regexp.test(value))
+      return this.#report("bad-format", node, `${this.#name()} must be ${formatWords(shape.pattern.source)}, found ${shown}`);
     return this.#unit(node, value, shape, source);
   }
 
   #unit(node: ScalarNode, value: string | number, shape: Shape, source: string): unknown {
     if (!shape.unit) return value;
     const parsed = shape.unit === "duration" ? parseDuration(value) : shape.unit === "size" ? parseSize(value) : parseRate(value);
-    if (parsed === undefined) return this.#report("bad-unit", node, `${this.#name()}: ${source || this.#quoted(String(value))} is not a ${shape.unit}`, { help: [unitWords(shape.unit)] });
-    if (shape.unit === "duration" && Number(parsed) > MAX_TIMER_MS) return this.#report("out-of-range", node, `${this.#name()} is longer than 24 days, the longest that a timer can wait`);
+    if (parsed === undefined)
+      return this.#report("bad-unit", node, `${this.#name()}: ${source || this.#quoted(String(value))} is not a ${shape.unit}`, {
+        help: [unitWords(shape.unit)],
+      });
+    if (shape.unit === "duration" && Number(parsed) > MAX_TIMER_MS)
+      return this.#report("out-of-range", node, `${this.#name()} is longer than 24 days, the longest that a timer can wait`);
     return value;
   }
 
   #ambiguous(node: ScalarNode, shape: Shape): typeof INVALID {
-    const fault = PLAIN_NUMBER.test(node.text) ? "has more digits than a number keeps" : `is not a plain decimal number: another reader might take it for something else${Number.isFinite(node.value) ? ` than ${String(node.value)}` : ""}`;
+    const fault = PLAIN_NUMBER.test(node.text)
+      ? "has more digits than a number keeps"
+      : `is not a plain decimal number: another reader might take it for something else${Number.isFinite(node.value) ? ` than ${String(node.value)}` : ""}`;
     const text = shape.types.length === 0 ? [`when a text is meant, put it in quotes: "${shorten(node.text)}"`] : [];
-    return this.#report("ambiguous-number", node, `${this.#name()}: ${shorten(node.text)} ${fault}`, { help: ["write it with decimal digits, at most 15, without leading zeros", ...text] });
+    return this.#report("ambiguous-number", node, `${this.#name()}: ${shorten(node.text)} ${fault}`, {
+      help: ["write it with decimal digits, at most 15, without leading zeros", ...text],
+    });
   }
 
   #wrongType(node: TextNode, shape: Shape, source = ""): typeof INVALID {

@@ -19,7 +19,8 @@ export function discoverPatterns(topology: SourceText, context: LoadContext = { 
   const { value } = checkFile(topology, schemaShape("topology.schema.json"), context);
   const dir = dirname(topology.file);
   const list = (key: string): unknown[] => (isObject(value) && Array.isArray(value[key]) ? value[key] : []);
-  const texts = (key: string): { pattern: string; path: KeyPath }[] => list(key).flatMap((item, index) => (typeof item === "string" ? [{ pattern: resolve(dir, item), path: [key, index] }] : []));
+  const texts = (key: string): { pattern: string; path: KeyPath }[] =>
+    list(key).flatMap((item, index) => (typeof item === "string" ? [{ pattern: resolve(dir, item), path: [key, index] }] : []));
   return {
     manifests: list("discover").flatMap((item, index) => {
       if (typeof item === "string") return [{ pattern: resolve(dir, item), trusted: false, path: ["discover", index] }];

@@ -11,21 +11,29 @@ import type { SourceText } from "./types.ts";
  * of the rest stay as they are. Fails when the text is not YAML, or when the package is there already.
  */
 export function addApp(source: SourceText, name: string, entry: JsonObject): Checked<string> {
-  return editApps(source, (edit, apps) => {
-    if (apps?.has(name)) return "exists";
-    return edit.insert(apps, name, entry);
-  }, name);
+  return editApps(
+    source,
+    (edit, apps) => {
+      if (apps?.has(name)) return "exists";
+      return edit.insert(apps, name, entry);
+    },
+    name,
+  );
 }
 
 /** Sets (or, with null, takes out) one setting of an app's entry, such as `enabled`; makes the entry when it is missing. */
 export function setAppField(source: SourceText, name: string, field: string, value: JsonObject[string] | undefined): Checked<string> {
-  return editApps(source, (edit, apps) => {
-    const entry = apps?.get(name, true);
-    if (isMap(entry)) return edit.set(entry, field, value);
-    if (value === undefined) return edit.text;
-    if (apps?.has(name)) return edit.replaceEmpty(apps, name, { [field]: value });
-    return edit.insert(apps, name, { [field]: value });
-  }, name);
+  return editApps(
+    source,
+    (edit, apps) => {
+      const entry = apps?.get(name, true);
+      if (isMap(entry)) return edit.set(entry, field, value);
+      if (value === undefined) return edit.text;
+      if (apps?.has(name)) return edit.replaceEmpty(apps, name, { [field]: value });
+      return edit.insert(apps, name, { [field]: value });
+    },
+    name,
+  );
 }
 
 function editApps(source: SourceText, change: (edit: TextEdit, apps: YAMLMap | null) => string, name: string): Checked<string> {
@@ -37,7 +45,11 @@ function editApps(source: SourceText, change: (edit: TextEdit, apps: YAMLMap | n
   const document = parseDocument(text, { keepSourceTokens: true });
   const apps = isMap(document.contents) ? document.contents.get("apps", true) : null;
   const out = change(new TextEdit(text, document), isMap(apps) ? apps : null);
-  if (out === "exists") return { ok: false, diagnostics: [errorAt("duplicate-key", null, `${source.display} already has an entry for ${name}`, { help: ["edit that entry, or take it out first"] })] };
+  if (out === "exists")
+    return {
+      ok: false,
+      diagnostics: [errorAt("duplicate-key", null, `${source.display} already has an entry for ${name}`, { help: ["edit that entry, or take it out first"] })],
+    };
   return { ok: true, value: source.text.slice(0, bom) + out, diagnostics: [] };
 }
 

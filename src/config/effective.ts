@@ -7,7 +7,9 @@ import { yamlScalar } from "./yaml-text.ts";
 import type { AppConfig, Config, KeyPath } from "./types.ts";
 
 /** Where a value of the effective configuration comes from: a line of a file (with the variables in it), or a default. */
-export type ValueSource = { readonly kind: "file"; readonly file: string; readonly line: number; readonly variables: readonly string[] } | { readonly kind: "default" };
+export type ValueSource =
+  | { readonly kind: "file"; readonly file: string; readonly line: number; readonly variables: readonly string[] }
+  | { readonly kind: "default" };
 
 /** The configuration as the host sees it: defaults filled in, variables replaced, paths absolute, secrets masked. */
 export interface EffectiveConfig {
@@ -41,14 +43,19 @@ class EffectiveWriter {
   }
 
   app(app: AppConfig): unknown {
-    const other = app.settings.mcp?.transport === "http" ? ["command", "args", "cwd", "env", "entry", "inherit_env", "line_bytes"] : ["url", "headers", "auth", "tls", "allow_http"];
+    const other =
+      app.settings.mcp?.transport === "http"
+        ? ["command", "args", "cwd", "env", "entry", "inherit_env", "line_bytes"]
+        : ["url", "headers", "auth", "tls", "allow_http"];
     return this.write(app.settings, schemaShape("app.schema.json"), ["apps", app.package], [], app, new Set(["package", ...other.map((key) => `mcp.${key}`)]));
   }
 
   /** `shown` is the key path in the print-out, `path` the one in the file. Keys in `without` get no default. */
   write(value: unknown, shape: Shape, shown: KeyPath, path: KeyPath, from: Origins, without: ReadonlySet<string>): unknown {
     if (Array.isArray(value)) {
-      const items = value.map((item, index) => this.write(item, branch(shape, item).items ?? branch(shape, item), [...shown, index], [...path, index], from, without));
+      const items = value.map((item, index) =>
+        this.write(item, branch(shape, item).items ?? branch(shape, item), [...shown, index], [...path, index], from, without),
+      );
       if (items.length === 0) this.#note(shown, path, from);
       return items;
     }

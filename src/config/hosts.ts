@@ -7,7 +7,10 @@ export function isLoopbackUrl(url: string): boolean {
 
 /** Whether a host name or address is this machine's loopback. */
 export function isLoopbackHost(host: string): boolean {
-  const name = host.replace(/^\[|\]$/g, "").replace(/\.$/, "").toLowerCase();
+  const name = host
+    .replace(/^\[|\]$/g, "")
+    .replace(/\.$/, "")
+    .toLowerCase();
   return name === "localhost" || name.endsWith(".localhost") || name === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(name);
 }
 

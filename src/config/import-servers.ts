@@ -61,7 +61,13 @@ class Importer {
     if (own(server, "disabled") === true || own(server, "enabled") === false) entry["enabled"] = false;
     for (const key of ["envFile", "dev", "gallery", "sandboxEnabled", "alwaysAllow", "autoApprove"]) {
       if (own(server, key) === undefined) continue;
-      this.notes.push(key === "envFile" ? `${name}: envFile is not read; set its variables in the environment` : /allow|approve/i.test(key) ? `${name}: ${key} is left out; write policy rules instead` : `${name}: ${key} is left out`);
+      this.notes.push(
+        key === "envFile"
+          ? `${name}: envFile is not read; set its variables in the environment`
+          : /allow|approve/i.test(key)
+            ? `${name}: ${key} is left out; write policy rules instead`
+            : `${name}: ${key} is left out`,
+      );
     }
     return entry;
   }
@@ -116,7 +122,14 @@ class Importer {
     const option = /^(--?[A-Za-z][\w-]*)=(.+)$/.exec(value);
     const name = option?.[1] ?? (typeof before === "string" && before.startsWith("-") && !before.includes("=") ? before : undefined);
     const secret = option?.[2] ?? value;
-    if (!((name !== undefined && isSecretName(name) && !isPlaceName(name) && !value.startsWith("-")) || (option && isSecretName(option[1]!) && !isPlaceName(option[1]!)) || this.#shapes.text(secret) !== secret)) return text;
+    if (
+      !(
+        (name !== undefined && isSecretName(name) && !isPlaceName(name) && !value.startsWith("-")) ||
+        (option && isSecretName(option[1]!) && !isPlaceName(option[1]!)) ||
+        this.#shapes.text(secret) !== secret
+      )
+    )
+      return text;
     const variable = variableName(`${server}_${(name ?? "token").replace(/^-+/, "")}`);
     this.#need(variable, `the argument ${name ?? ""} of ${server}; its value was written in the file`.replace("argument  ", "argument "));
     return option ? `${option[1]}=\${${variable}}` : `\${${variable}}`;
@@ -137,7 +150,9 @@ class Importer {
 
   /** Expressions of editors in our own form; a `$` that means itself is doubled, a leading ~/ written out. */
   #text(server: string, key: string, value: string): string {
-    const out = value.replaceAll(/\$\{([^{}]*)\}|\$\$|\$(?=\{)/g, (all: string, body: string | undefined) => (body === undefined ? all.replaceAll("$", () => "$$") : this.#expression(server, key, all, body)));
+    const out = value.replaceAll(/\$\{([^{}]*)\}|\$\$|\$(?=\{)/g, (all: string, body: string | undefined) =>
+      body === undefined ? all.replaceAll("$", () => "$$") : this.#expression(server, key, all, body),
+    );
     if (!out.startsWith("~/")) return out;
     this.notes.push(`${server}: ~/ in ${key} was written as \${HOME}/, for no shell expands it`);
     return `\${HOME}/${out.slice(2)}`;
@@ -149,7 +164,10 @@ class Importer {
       const variable = variableName(input);
       const asked = this.#inputs.find((candidate) => own(candidate, "id") === input);
       const description = own(asked, "description");
-      this.#need(variable, `${typeof description === "string" ? description : `the ${key} of ${server}`}; the editor asked for it as \${input:${input}}, a host cannot ask`);
+      this.#need(
+        variable,
+        `${typeof description === "string" ? description : `the ${key} of ${server}`}; the editor asked for it as \${input:${input}}, a host cannot ask`,
+      );
       return `\${${variable}}`;
     }
     if (body === "userHome") return "${HOME}";
@@ -171,7 +189,11 @@ class Importer {
 }
 
 function variableName(text: string): string {
-  const words = text.replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2").replaceAll(/[^A-Za-z0-9]+/g, "_").replaceAll(/^_+|_+$/g, "").toUpperCase();
+  const words = text
+    .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .replaceAll(/[^A-Za-z0-9]+/g, "_")
+    .replaceAll(/^_+|_+$/g, "")
+    .toUpperCase();
   return /^[A-Z]/.test(words) ? words : `MCP_${words}`;
 }
 

@@ -50,7 +50,9 @@ function loadOnce(files: FileSet, context: LoadContext, memory: FileMemory): Loa
     ...policies.flatMap((file) => file.diagnostics),
     ...signals.flatMap((file) => file.diagnostics),
     ...files.unreadable.filter((file) => file.role !== "manifest").map(unreadable),
-    ...files.unmatched.map(({ pattern, path }) => warningAt("unmatched-pattern", placeIn(topology, path), `the pattern "${pattern}" matches no file`, { path: formatPath(path) })),
+    ...files.unmatched.map(({ pattern, path }) =>
+      warningAt("unmatched-pattern", placeIn(topology, path), `the pattern "${pattern}" matches no file`, { path: formatPath(path) }),
+    ),
     ...hostSecrets.literal.map((path) => literalSecret(path, placeIn(topology, path))),
   ];
   const dataDir = topology.config?.data_dir ?? files.root;
@@ -60,7 +62,13 @@ function loadOnce(files: FileSet, context: LoadContext, memory: FileMemory): Loa
   const diagnostics = sortDiagnostics([...unit, ...apps.diagnostics]);
   const config: Config | null = topology.config && {
     root: files.root,
-    topology: { source: files.topology, value: topology.config, origins: topology.origins, isWritten: (path) => isWritten(topology, path), place: (path, what) => placeIn(topology, path, what) },
+    topology: {
+      source: files.topology,
+      value: topology.config,
+      origins: topology.origins,
+      isWritten: (path) => isWritten(topology, path),
+      place: (path, what) => placeIn(topology, path, what),
+    },
     apps: apps.apps,
     policies: policies.map((file) => toLoaded<PolicyConfig>(file)).filter(isThere),
     signals: signals.map((file) => toLoaded<SignalsConfig>(file)).filter(isThere),
@@ -121,7 +129,15 @@ function loadApps(files: FileSet, topology: ReadTopology, manifests: readonly { 
   return out;
 
   function add(name: string, manifest: { source: ManifestSource; read: ReadManifest } | undefined): void {
-    const built = buildAppOnce({ package: name, manifest: manifest?.read, trusted: manifest?.source.trusted ?? false, entry: topology.entries.get(name), topology, root: files.root, dataDir });
+    const built = buildAppOnce({
+      package: name,
+      manifest: manifest?.read,
+      trusted: manifest?.source.trusted ?? false,
+      entry: topology.entries.get(name),
+      topology,
+      root: files.root,
+      dataDir,
+    });
     out.apps.push(built.app);
     out.diagnostics.push(...built.diagnostics);
     out.secrets.push(...built.secrets);
@@ -129,31 +145,51 @@ function loadApps(files: FileSet, topology: ReadTopology, manifests: readonly { 
 }
 
 function emptyEntry(topology: ReadTopology, name: string): Diagnostic {
-  return warningAt("empty-entry", placeIn(topology, ["apps", name], "key"), `the entry of ${name} is empty and changes nothing`, { path: `apps.${name}`, help: ["to keep the app out, write enabled: false under it"] });
+  return warningAt("empty-entry", placeIn(topology, ["apps", name], "key"), `the entry of ${name} is empty and changes nothing`, {
+    path: `apps.${name}`,
+    help: ["to keep the app out, write enabled: false under it"],
+  });
 }
 
 function badPackage(topology: ReadTopology, name: string): Diagnostic[] {
   const { pattern, maxLength = Infinity } = schemaShape("app.schema.json#/$defs/package");
   if (!pattern || (pattern.regexp.test(name) && name.length <= maxLength)) return [];
-  return [errorAt("bad-format", placeIn(topology, ["apps", name], "key"), `"${name}" is not ${formatWords(pattern.source)} of at most ${maxLength} characters`, { path: `apps.${name}` })];
+  return [
+    errorAt("bad-format", placeIn(topology, ["apps", name], "key"), `"${name}" is not ${formatWords(pattern.source)} of at most ${maxLength} characters`, {
+      path: `apps.${name}`,
+    }),
+  ];
 }
 
 function duplicatePackage(name: string, same: readonly { read: ReadManifest }[]): Diagnostic[] {
   const first = same[0]!.read;
   return same.slice(1).map(({ read }) =>
-    errorAt("duplicate-package", placeIn(read, ["package"]), `the package ${name} is declared in two manifests: ${first.source.display} and ${read.source.display}`, {
-      path: "package",
-      related: [{ place: placeIn(first, ["package"]), message: "first here" }],
-      help: ["give one of them another package; neither runs until then"],
-    }),
+    errorAt(
+      "duplicate-package",
+      placeIn(read, ["package"]),
+      `the package ${name} is declared in two manifests: ${first.source.display} and ${read.source.display}`,
+      {
+        path: "package",
+        related: [{ place: placeIn(first, ["package"]), message: "first here" }],
+        help: ["give one of them another package; neither runs until then"],
+      },
+    ),
   );
 }
 
 function unknownApp(topology: ReadTopology, name: string, known: readonly string[]): Diagnostic {
   const near = nearest(name, known, 1)[0] ?? known.find((candidate) => candidate.split(".").at(-1) === name.split(".").at(-1));
-  return errorAt("unknown-app", placeIn(topology, ["apps", name], "key"), `apps names ${name}, but no manifest declares that package and the entry has no mcp`, {
-    path: `apps.${name}`,
-    ...(near ? { label: `did you mean "${near}"?` } : {}),
-    help: [known.length > 0 ? `found: ${known.slice(0, 20).join(", ")}` : "no manifest was found: look at discover", "to declare it here, write mcp with a command or a url"],
-  });
+  return errorAt(
+    "unknown-app",
+    placeIn(topology, ["apps", name], "key"),
+    `apps names ${name}, but no manifest declares that package and the entry has no mcp`,
+    {
+      path: `apps.${name}`,
+      ...(near ? { label: `did you mean "${near}"?` } : {}),
+      help: [
+        known.length > 0 ? `found: ${known.slice(0, 20).join(", ")}` : "no manifest was found: look at discover",
+        "to declare it here, write mcp with a command or a url",
+      ],
+    },
+  );
 }

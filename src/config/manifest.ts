@@ -24,7 +24,18 @@ export function readManifest(source: SourceText, context: LoadContext): ReadMani
   const parsed = parseYaml(source);
   if (parsed.ok && isLegacy(parsed.value.root)) {
     const value = plainValue(parsed.value.root);
-    return { source, kind: "legacy", package: packageOf(value, source), settings: {}, tree: parsed.value, value, diagnostics: [], origins: [], wrong: [], reads: new Map() };
+    return {
+      source,
+      kind: "legacy",
+      package: packageOf(value, source),
+      settings: {},
+      tree: parsed.value,
+      value,
+      diagnostics: [],
+      origins: [],
+      wrong: [],
+      reads: new Map(),
+    };
   }
   const file = checkFile(source, schemaShape("app.schema.json"), context, parsed);
   const value = isObject(file.value) ? file.value : {};

@@ -6,7 +6,8 @@ import { isObject, setOwn } from "../base/json.ts";
  */
 export function mergeSettings(base: Record<string, unknown>, over: Record<string, unknown>): Record<string, unknown> {
   const out: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(base)) if (!Object.hasOwn(over, key) && value !== null) setOwn(out, key, isObject(value) ? mergeSettings(value, {}) : value);
+  for (const [key, value] of Object.entries(base))
+    if (!Object.hasOwn(over, key) && value !== null) setOwn(out, key, isObject(value) ? mergeSettings(value, {}) : value);
   for (const [key, value] of Object.entries(over)) {
     if (value === null) continue;
     const under = Object.hasOwn(base, key) ? base[key] : undefined;

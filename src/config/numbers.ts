@@ -22,6 +22,9 @@ export const PLAIN_NUMBER = /^[-+]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 /** Whether every reader takes the number for the same, and none of its digits are lost. */
 export function isPlainNumber(node: ScalarNode): boolean {
   if (!PLAIN_NUMBER.test(node.text) || !Number.isFinite(node.value)) return false;
-  const digits = node.text.replace(/[eE].*$/, "").replaceAll(/[-+.]/g, "").replace(/^0+/, "");
+  const digits = node.text
+    .replace(/[eE].*$/, "")
+    .replaceAll(/[-+.]/g, "")
+    .replace(/^0+/, "");
   return digits.length <= 15 || String(node.value) === node.text;
 }

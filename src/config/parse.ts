@@ -32,9 +32,13 @@ export function withoutBom(text: string): string {
 export function parseYaml(source: SourceText): Checked<ParsedText> {
   const text = withoutBom(source.text);
   const locator = createLocator(source.display, text);
-  const fail = (code: DiagnosticCode, span: Span, message: string, parts?: DiagnosticParts): Checked<ParsedText> => ({ ok: false, diagnostics: [errorAt(code, locator.place(span), message, parts)] });
+  const fail = (code: DiagnosticCode, span: Span, message: string, parts?: DiagnosticParts): Checked<ParsedText> => ({
+    ok: false,
+    diagnostics: [errorAt(code, locator.place(span), message, parts)],
+  });
 
-  if (byteLength(text) > MAX_FILE_BYTES) return fail("file-too-large", { start: 0, end: 0 }, "the file is larger than 1 MiB", { help: ["split it into several files"] });
+  if (byteLength(text) > MAX_FILE_BYTES)
+    return fail("file-too-large", { start: 0, end: 0 }, "the file is larger than 1 MiB", { help: ["split it into several files"] });
   const unfit = unfitText(text);
   if (unfit) return fail(unfit.code, unfit.span, unfit.message, unfit.parts);
 
@@ -49,19 +53,29 @@ export function parseYaml(source: SourceText): Checked<ParsedText> {
     const found = yamlErrorWords(text, first.code, first.pos[0], first.message);
     return fail(found.code, found.span, found.message, found.parts);
   }
-  if (document.contents === null) return fail("file-empty", { start: 0, end: 0 }, text.trim() === "" ? "the file is empty" : "the file holds only comments", { help: ["write at least one key"] });
+  if (document.contents === null)
+    return fail("file-empty", { start: 0, end: 0 }, text.trim() === "" ? "the file is empty" : "the file holds only comments", {
+      help: ["write at least one key"],
+    });
 
   const reader = new TreeReader(text, locator);
   for (const warning of document.warnings) {
     // Unknown tags are found by the reader; what is left is a value that its own tag does not fit, such as !!int "x".
     const tag = /tag:yaml\.org,2002:\w+$/.exec(warning.message)?.[0];
-    if (tag && CORE_TAGS.has(tag)) reader.report("unknown-tag", { start: warning.pos[0], end: warning.pos[1] }, `the value does not fit its tag ${shortTag(tag)}`, { help: ["write the value without a tag"] });
+    if (tag && CORE_TAGS.has(tag))
+      reader.report("unknown-tag", { start: warning.pos[0], end: warning.pos[1] }, `the value does not fit its tag ${shortTag(tag)}`, {
+        help: ["write the value without a tag"],
+      });
   }
   const root = reader.read(document.contents as Node);
   const tabs = tabLines(text).filter((tab) => !reader.multiline.some((span) => span.start < tab.start && tab.start < span.end));
   const tab = tabs[0];
-  if (tab) reader.report("yaml-tab", tab, "this line is indented with a tab; YAML wants spaces", { help: ["replace the tab by spaces", ...(tabs.length > 1 ? [`the same in ${tabs.length - 1} more lines`] : [])] });
-  if (root && root.kind !== "map") reader.report("wrong-type", root, `the file must hold a map of keys, found ${root.kind === "list" ? "a list" : "a single value"}`);
+  if (tab)
+    reader.report("yaml-tab", tab, "this line is indented with a tab; YAML wants spaces", {
+      help: ["replace the tab by spaces", ...(tabs.length > 1 ? [`the same in ${tabs.length - 1} more lines`] : [])],
+    });
+  if (root && root.kind !== "map")
+    reader.report("wrong-type", root, `the file must hold a map of keys, found ${root.kind === "list" ? "a list" : "a single value"}`);
   if (reader.diagnostics.length > 0 || root?.kind !== "map") return { ok: false, diagnostics: reader.diagnostics };
   return { ok: true, value: { root, locator }, diagnostics: [] };
 }
@@ -81,13 +95,23 @@ function unfitText(text: string): Unfit | undefined {
     const span = { start: odd.index, end: odd.index + 1 };
     const code = odd[0].charCodeAt(0);
     if (code === 0 || code === 0xfffd) return { code: "not-utf8", span, message: "the file is not UTF-8 text", parts: { help: ["save it as UTF-8"] } };
-    return { code: "control-character", span, message: `the file holds the control character U+${code.toString(16).toUpperCase().padStart(4, "0")}`, parts: { help: ['inside double quotes it can be written as "\\x' + code.toString(16).padStart(2, "0") + '"'] } };
+    return {
+      code: "control-character",
+      span,
+      message: `the file holds the control character U+${code.toString(16).toUpperCase().padStart(4, "0")}`,
+      parts: { help: ['inside double quotes it can be written as "\\x' + code.toString(16).padStart(2, "0") + '"'] },
+    };
   }
   const directive = /^%(?!YAML[ \t]+1\.2\s*$)\S.*$/m.exec(text);
   // Only what stands before the first `---` is a directive.
   if (directive && !/^(?:[^%#\s]|[ \t]+[^#\s])/m.test(text.slice(0, directive.index))) {
     const span = { start: directive.index, end: directive.index + directive[0].length };
-    return { code: "yaml-directive", span, message: `the line "${directive[0].trim()}" would change how the file is read`, parts: { help: ["take it out: files are read as YAML 1.2"] } };
+    return {
+      code: "yaml-directive",
+      span,
+      message: `the line "${directive[0].trim()}" would change how the file is read`,
+      parts: { help: ["take it out: files are read as YAML 1.2"] },
+    };
   }
   const deep = deepAt(text);
   return deep === -1 ? undefined : { code: "too-deep", span: { start: deep, end: deep + 1 }, message: `values are nested more than ${MAX_DEPTH} deep` };
@@ -144,8 +168,15 @@ class TreeReader {
     const before = this.#nodes;
     this.#nodes += 1;
     const tag = (node as Scalar).tag;
-    if (tag !== undefined && !CORE_TAGS.has(tag)) return this.report("unknown-tag", tagSpan(this.#text, span), `the tag ${shortTag(tag)} has no meaning here`, { help: ["write the value without a tag"] });
-    const out = isMap(node) ? this.#map(node, span) : isSeq(node) ? this.#list(node.items as Node[], span) : isScalar(node) ? this.#scalar(node, span) : undefined;
+    if (tag !== undefined && !CORE_TAGS.has(tag))
+      return this.report("unknown-tag", tagSpan(this.#text, span), `the tag ${shortTag(tag)} has no meaning here`, { help: ["write the value without a tag"] });
+    const out = isMap(node)
+      ? this.#map(node, span)
+      : isSeq(node)
+        ? this.#list(node.items as Node[], span)
+        : isScalar(node)
+          ? this.#scalar(node, span)
+          : undefined;
     const anchor = (node as Scalar).anchor;
     if (anchor && out) this.#anchors.set(anchor, { node: out, size: this.#nodes - before });
     return out;
@@ -155,7 +186,8 @@ class TreeReader {
     const value = node.value;
     const source = node.source ?? "";
     if (node.type !== "PLAIN") this.multiline.push(span);
-    if (typeof value === "string" || typeof value === "boolean" || value === null) return { kind: "scalar", value, text: typeof value === "string" ? value : source, ...span };
+    if (typeof value === "string" || typeof value === "boolean" || value === null)
+      return { kind: "scalar", value, text: typeof value === "string" ? value : source, ...span };
     return { kind: "scalar", value: Number(value), text: source, ...span };
   }
 
@@ -180,12 +212,17 @@ class TreeReader {
       if (earlier) {
         const first = this.#locator.place(earlier.key);
         const again = this.#locator.place(key.span);
-        this.report("duplicate-key", key.span, `duplicate key ${formatPath(this.#path)} (first at ${first.line}:${first.column}, again at ${again.line}:${again.column})`, {
-          path: formatPath(this.#path),
-          label: "again here",
-          related: [{ place: first, message: "first here" }],
-          help: ["keep one of the two"],
-        });
+        this.report(
+          "duplicate-key",
+          key.span,
+          `duplicate key ${formatPath(this.#path)} (first at ${first.line}:${first.column}, again at ${again.line}:${again.column})`,
+          {
+            path: formatPath(this.#path),
+            label: "again here",
+            related: [{ place: first, message: "first here" }],
+            help: ["keep one of the two"],
+          },
+        );
       }
       const value = this.read(pair.value, key.span);
       this.#path.pop();
@@ -196,24 +233,39 @@ class TreeReader {
 
   #key(key: Node | null, map: Span): { readonly name: string; readonly span: Span } | undefined {
     const span = key?.range ? { start: key.range[0], end: key.range[1] } : map;
-    if (!isScalar(key) || (key.value === null && !key.source)) return this.report("key-not-text", span, "a key must be plain text", { path: formatPath(this.#path), help: ["a text that starts with { or * needs quotes"] });
+    if (!isScalar(key) || (key.value === null && !key.source))
+      return this.report("key-not-text", span, "a key must be plain text", {
+        path: formatPath(this.#path),
+        help: ["a text that starts with { or * needs quotes"],
+      });
     const name = typeof key.value === "string" ? key.value : (key.source ?? String(key.value));
-    if (key.tag !== undefined && !CORE_TAGS.has(key.tag)) return this.report("unknown-tag", tagSpan(this.#text, span), `the tag ${shortTag(key.tag)} has no meaning here`);
+    if (key.tag !== undefined && !CORE_TAGS.has(key.tag))
+      return this.report("unknown-tag", tagSpan(this.#text, span), `the tag ${shortTag(key.tag)} has no meaning here`);
     if (key.anchor) this.#anchors.set(key.anchor, { node: { kind: "scalar", value: name, text: name, ...span }, size: 1 });
-    if (name === "<<") return this.report("merge-key", span, "merge keys (<<) are not supported", { path: formatPath([...this.#path, name]), help: ["write the keys out, or use an alias for the whole value (key: *name)"] });
-    if (FORBIDDEN_KEYS.has(name)) return this.report("forbidden-key", span, `the key "${name}" is not allowed`, { path: formatPath([...this.#path, name]), help: ["use another name"] });
+    if (name === "<<")
+      return this.report("merge-key", span, "merge keys (<<) are not supported", {
+        path: formatPath([...this.#path, name]),
+        help: ["write the keys out, or use an alias for the whole value (key: *name)"],
+      });
+    if (FORBIDDEN_KEYS.has(name))
+      return this.report("forbidden-key", span, `the key "${name}" is not allowed`, { path: formatPath([...this.#path, name]), help: ["use another name"] });
     return { name, span };
   }
 
   #alias(name: string, span: Span): TextNode | undefined {
     const anchored = this.#anchors.get(name);
-    if (!anchored) return this.report("unknown-alias", span, `the alias *${name} has no anchor &${name} in front of it`, { help: ["a text that starts with * needs quotes"] });
+    if (!anchored)
+      return this.report("unknown-alias", span, `the alias *${name} has no anchor &${name} in front of it`, {
+        help: ["a text that starts with * needs quotes"],
+      });
     this.#nodes += anchored.size;
     this.#aliased += anchored.size;
     if (this.#aliased <= MAX_ALIASED_NODES) return anchored.node;
     // One report: the rest of the aliases would say the same.
     if (this.diagnostics.some((d) => d.code === "alias-bomb")) return undefined;
-    return this.report("alias-bomb", span, `aliases blow the file up to more than ${MAX_ALIASED_NODES} values`, { help: ["write the values out, or use fewer aliases"] });
+    return this.report("alias-bomb", span, `aliases blow the file up to more than ${MAX_ALIASED_NODES} values`, {
+      help: ["write the values out, or use fewer aliases"],
+    });
   }
 }
 

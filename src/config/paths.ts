@@ -13,7 +13,10 @@ export interface TildePath {
 
 /** The finding for a path with `~`: the one rule is that it is never expanded and never taken as it stands. */
 export function tildeFinding(tilde: TildePath, place: Place): Diagnostic {
-  return errorAt("tilde-path", place, `"${tilde.text}" starts with ~, which only a shell would expand`, { path: formatPath(tilde.path), help: ["write ${HOME}/… instead"] });
+  return errorAt("tilde-path", place, `"${tilde.text}" starts with ~, which only a shell would expand`, {
+    path: formatPath(tilde.path),
+    help: ["write ${HOME}/… instead"],
+  });
 }
 
 /** A value with its relative paths made absolute, and the paths that cannot be. */
@@ -24,7 +27,16 @@ export interface ResolvedPaths {
 
 /** Keys under an app that hold a path relative to the file that writes them; `*` is any list index. */
 const APP_PATHS: readonly string[] = ["mcp.cwd", "mcp.entry", "mcp.tls.ca", "grants.roots.*"];
-const TOPOLOGY_PATHS: readonly string[] = ["data_dir", "inbox.dir", "inbox.receipts", "exports.*.file", "gateway.clients.*.token_file", "gateway.tls.cert", "gateway.tls.key", "audit.file"];
+const TOPOLOGY_PATHS: readonly string[] = [
+  "data_dir",
+  "inbox.dir",
+  "inbox.receipts",
+  "exports.*.file",
+  "gateway.clients.*.token_file",
+  "gateway.tls.cert",
+  "gateway.tls.key",
+  "audit.file",
+];
 /** Words that stand where a path could. */
 const NOT_PATHS: Readonly<Record<string, ReadonlySet<string>>> = { "inbox.receipts": new Set(["inbox", "off"]) };
 
@@ -40,8 +52,10 @@ export function resolveAppPaths(settings: Record<string, unknown>, dir: string):
   if (isObject(mcp)) {
     const command = mcp["command"];
     const list = Array.isArray(command) ? command : [command];
-    for (const [index, word] of list.entries()) if (startsWithTilde(word)) tildes.push({ path: Array.isArray(command) ? ["mcp", "command", index] : ["mcp", "command"], text: word });
-    for (const [index, word] of (Array.isArray(mcp["args"]) ? mcp["args"] : []).entries()) if (startsWithTilde(word)) tildes.push({ path: ["mcp", "args", index], text: word });
+    for (const [index, word] of list.entries())
+      if (startsWithTilde(word)) tildes.push({ path: Array.isArray(command) ? ["mcp", "command", index] : ["mcp", "command"], text: word });
+    for (const [index, word] of (Array.isArray(mcp["args"]) ? mcp["args"] : []).entries())
+      if (startsWithTilde(word)) tildes.push({ path: ["mcp", "args", index], text: word });
     const program: unknown = list[0];
     if (typeof program === "string" && /[/\\]/.test(program) && !startsWithTilde(program)) {
       const absolute = resolve(dir, program);

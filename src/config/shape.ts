@@ -39,7 +39,9 @@ export interface Shape {
 
 /** Every keyword the schemas use. Another one stops the start: it would be checked by editors and not by us. */
 const KEYWORDS: ReadonlySet<string> = new Set(
-  "$schema $id $ref $defs title description type const enum pattern minimum maximum minLength maxLength minItems minProperties properties required additionalProperties propertyNames items anyOf default x-reload x-branch x-unit x-text x-legacy".split(" "),
+  "$schema $id $ref $defs title description type const enum pattern minimum maximum minLength maxLength minItems minProperties properties required additionalProperties propertyNames items anyOf default x-reload x-branch x-unit x-text x-legacy".split(
+    " ",
+  ),
 );
 
 const load = createRequire(import.meta.url);

@@ -124,7 +124,10 @@ export function suggestKey(key: string, shape: Shape, parents: readonly { readon
 
 /** The keys that may stand in a map, sorted, without those kept only for old files. */
 export function allowedKeys(shape: Shape): string[] {
-  return [...shape.properties].filter(([, child]) => !child.legacy).map(([key]) => key).sort();
+  return [...shape.properties]
+    .filter(([, child]) => !child.legacy)
+    .map(([key]) => key)
+    .sort();
 }
 
 /** A list of words for a help line, cut when it is long. */
@@ -136,7 +139,26 @@ export function wordList(words: readonly string[], most = 30): string {
 export function suggestValue(value: unknown, choices: readonly (string | number | boolean)[]): string | undefined {
   if (value === false && choices.includes("off")) return "off";
   if (value === true && choices.includes("auto")) return "auto";
-  const synonyms: Readonly<Record<string, string>> = { sse: "http", "streamable-http": "http", streamable_http: "http", streamablehttp: "http", https: "http", local: "stdio", block: "deny", forbid: "deny", reject: "deny", permit: "allow", confirm: "ask", prompt: "ask", disabled: "off", none: "off", never: "off", warning: "warn", moderate: "medium", severe: "critical" };
+  const synonyms: Readonly<Record<string, string>> = {
+    sse: "http",
+    "streamable-http": "http",
+    streamable_http: "http",
+    streamablehttp: "http",
+    https: "http",
+    local: "stdio",
+    block: "deny",
+    forbid: "deny",
+    reject: "deny",
+    permit: "allow",
+    confirm: "ask",
+    prompt: "ask",
+    disabled: "off",
+    none: "off",
+    never: "off",
+    warning: "warn",
+    moderate: "medium",
+    severe: "critical",
+  };
   const words = choices.map(String);
   const word = String(value).toLowerCase();
   const synonym = Object.hasOwn(synonyms, word) ? synonyms[word] : undefined;

@@ -29,7 +29,12 @@ export interface ReadEntry {
 export function readTopology(source: SourceText, context: LoadContext): ReadTopology {
   const file = checkFile(source, schemaShape("topology.schema.json"), context);
   if (file.tree?.root.entries.has("nodes")) {
-    const graph = errorAt("brain-graph", placeIn(file, ["nodes"], "key"), `${source.display} is AuroraBot's brain graph (it has "nodes"); this kit reads its own topology.yaml`, { path: "nodes", help: ["point --topology at a file that starts with topology: 1, or make one with aurora-mcp init"] });
+    const graph = errorAt(
+      "brain-graph",
+      placeIn(file, ["nodes"], "key"),
+      `${source.display} is AuroraBot's brain graph (it has "nodes"); this kit reads its own topology.yaml`,
+      { path: "nodes", help: ["point --topology at a file that starts with topology: 1, or make one with aurora-mcp init"] },
+    );
     return { ...file, diagnostics: [graph], config: null, entries: new Map() };
   }
   const dir = dirname(source.file);

@@ -47,7 +47,12 @@ export interface FileSet {
   /** Patterns that matched no file: where they stand in topology.yaml. */
   readonly unmatched: readonly { readonly pattern: string; readonly path: KeyPath }[];
   /** Files that a pattern matched but that could not be read, or are too large. */
-  readonly unreadable: readonly { readonly file: string; readonly display: string; readonly reason: string; readonly role: "manifest" | "policy" | "signals" }[];
+  readonly unreadable: readonly {
+    readonly file: string;
+    readonly display: string;
+    readonly reason: string;
+    readonly role: "manifest" | "policy" | "signals";
+  }[];
 }
 
 /** What the outside gives to a load: environment variables and a reader for `${file:…}`. */

@@ -62,9 +62,11 @@ export function formatWords(pattern: string): string {
 
 /** How to mend the commonest mix-ups of kinds, for the caret line or a help line. */
 export function repairWords(node: TextNode, shape: Shape): DiagnosticParts {
-  if (node.kind === "scalar" && typeof node.value !== "string" && shape.types.includes("string")) return { label: `write it in quotes: "${shorten(node.text)}"` };
+  if (node.kind === "scalar" && typeof node.value !== "string" && shape.types.includes("string"))
+    return { label: `write it in quotes: "${shorten(node.text)}"` };
   if (node.kind === "scalar" && typeof node.value === "string") {
-    if (shape.types.includes("boolean") && /^(yes|no|on|off|y|n|true|false)$/i.test(node.value)) return { label: `write ${/^(yes|on|y|true)$/i.test(node.value) ? "true" : "false"}, without quotes` };
+    if (shape.types.includes("boolean") && /^(yes|no|on|off|y|n|true|false)$/i.test(node.value))
+      return { label: `write ${/^(yes|on|y|true)$/i.test(node.value) ? "true" : "false"}, without quotes` };
     if (wantsNumber(shape) && PLAIN_NUMBER.test(node.value)) return { label: "write it without quotes" };
     if (shape.types.includes("array") && !shape.types.includes("string")) return { label: `write a list: ["${shorten(node.value)}"]` };
   }

@@ -23,7 +23,8 @@ export function tabLines(text: string): Span[] {
 /** Rewrites an error of the YAML library: its code and words are for those who write parsers. `at` is an offset in the text. */
 export function yamlErrorWords(text: string, code: string, at: number, message: string): YamlFault {
   const tab = nearTab(text, at);
-  if (tab) return { code: "yaml-tab", span: tab, message: "this line is indented with a tab; YAML wants spaces", parts: { help: ["replace the tab by spaces"] } };
+  if (tab)
+    return { code: "yaml-tab", span: tab, message: "this line is indented with a tab; YAML wants spaces", parts: { help: ["replace the tab by spaces"] } };
   if (code === "MULTIPLE_DOCS") return secondDocument(text, at);
   if (code === "RESOURCE_EXHAUSTION") return { code: "too-deep", span: { start: at, end: at + 1 }, message: "values are nested too deeply", parts: {} };
   const words = syntaxWords(text, code, at, message);
@@ -46,7 +47,12 @@ function secondDocument(text: string, at: number): YamlFault {
   // The library points behind the `---` of the second document; after `...` there may be none.
   const markers = [...text.matchAll(/^---(?=\s|$)/gm)].filter((m) => text.slice(0, m.index).trim() !== "" && m.index <= at + 3);
   const start = markers.at(-1)?.index ?? at;
-  return { code: "multiple-documents", span: { start, end: start + 3 }, message: "a second YAML document starts here; a file holds one", parts: { help: ["take the --- out, or move what follows into a file of its own"] } };
+  return {
+    code: "multiple-documents",
+    span: { start, end: start + 3 },
+    message: "a second YAML document starts here; a file holds one",
+    parts: { help: ["take the --- out, or move what follows into a file of its own"] },
+  };
 }
 
 interface Words {
@@ -76,13 +82,18 @@ function syntaxWords(text: string, code: string, at: number, message: string): W
     case "BAD_SCALAR_START":
       return { message: `a value cannot start with ${char === "`" ? "a backtick" : `"${char}"`}`, help: "put the value in quotes" };
     case "BAD_DQ_ESCAPE":
-      return { message: `${tokenText(text, at).slice(0, 2)} is no escape of double quotes`, help: "use single quotes for text with backslashes, or write \\\\", span: { start: at, end: at + 2 } };
+      return {
+        message: `${tokenText(text, at).slice(0, 2)} is no escape of double quotes`,
+        help: "use single quotes for text with backslashes, or write \\\\",
+        span: { start: at, end: at + 2 },
+      };
     case "BAD_ALIAS":
       return { message: "* and & need a name behind them", help: "put a text that starts with * or & in quotes" };
     case "COMMENT_SPACE":
       return { message: "a comment needs a space in front of its #" };
     case "UNEXPECTED_TOKEN":
-      if (/[[{,:]\s*[^"'\s]*\$\{/.test(line) && line.includes("{")) return { message: "inside { } and [ ], a text with ${…} needs quotes", help: 'write "${NAME}"' };
+      if (/[[{,:]\s*[^"'\s]*\$\{/.test(line) && line.includes("{"))
+        return { message: "inside { } and [ ], a text with ${…} needs quotes", help: 'write "${NAME}"' };
       return { message: `"${tokenText(text, at)}" does not fit here`, help: "look at the indentation, at quotes and at brackets in front of it" };
     default:
       return { message: `this is not YAML: ${message.charAt(0).toLowerCase()}${message.slice(1)}` };

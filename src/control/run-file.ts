@@ -52,7 +52,15 @@ export function runFilePath(dataDir: string): string {
 /** Claims a workspace for this process. Throws a {@link HostRunningError} when a live host has it; a dead host's file is replaced. */
 export async function claimRunFile(dataDir: string, topology: string, startedAt: string): Promise<RunFile> {
   const file = runFilePath(dataDir);
-  let mine: RunningHost = { pid: process.pid, pid_start: await processStart(process.pid), started_at: startedAt, topology, url: null, tls_cert: null, data_dir: dataDir };
+  let mine: RunningHost = {
+    pid: process.pid,
+    pid_start: await processStart(process.pid),
+    started_at: startedAt,
+    topology,
+    url: null,
+    tls_cert: null,
+    data_dir: dataDir,
+  };
   const shown = new Set<string>();
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   while (!(await createWhole(file, mine))) {

@@ -40,24 +40,46 @@ async function lookAt(app: AppConfig, config: Config): Promise<Diagnostic[]> {
     const words = typeof command === "string" ? [] : command.slice(1).map((word, i): [KeyPath, string] => [["mcp", "command", i + 1], word]);
     for (const [at, word] of [...words, ...args.map((arg, i): [KeyPath, string] => [["mcp", "args", i], arg])]) {
       const elsewhere = await findElsewhere(word, cwd, [app.dir, config.root]);
-      if (elsewhere) warn("file-elsewhere", at, `${app.package} runs in ${cwd}, and there is no ${elsewhere.name} there; ${elsewhere.file} is there`, `write ${path.relative(cwd, elsewhere.file)}, or set cwd to ${elsewhere.folder}`);
+      if (elsewhere)
+        warn(
+          "file-elsewhere",
+          at,
+          `${app.package} runs in ${cwd}, and there is no ${elsewhere.name} there; ${elsewhere.file} is there`,
+          `write ${path.relative(cwd, elsewhere.file)}, or set cwd to ${elsewhere.folder}`,
+        );
     }
     const program = typeof command === "string" ? command : (command[0] ?? "");
     if (path.isAbsolute(program) && !(await isThere(program))) {
       const under = path.resolve(cwd, path.relative(app.dir, program));
       const at: KeyPath = typeof command === "string" ? ["mcp", "command"] : ["mcp", "command", 0];
-      if (await isThere(under)) warn("file-elsewhere", at, `a command with a slash is relative to the file that writes it: there is no ${program}, but ${under} is there`, `write ${path.relative(app.dir, under)}`);
+      if (await isThere(under))
+        warn(
+          "file-elsewhere",
+          at,
+          `a command with a slash is relative to the file that writes it: there is no ${program}, but ${under} is there`,
+          `write ${path.relative(app.dir, under)}`,
+        );
     }
   }
   for (const [i, root] of (app.settings.grants?.roots ?? []).entries()) {
     const [first, ...more] = await secretsIn(root);
-    if (first !== undefined) warn("root-holds-secrets", ["grants", "roots", i], `this root shows the server ${first}${more.length > 0 ? ` and ${more.length} more files` : ""} that may hold secrets`, "give it a folder without them, or move them out");
+    if (first !== undefined)
+      warn(
+        "root-holds-secrets",
+        ["grants", "roots", i],
+        `this root shows the server ${first}${more.length > 0 ? ` and ${more.length} more files` : ""} that may hold secrets`,
+        "give it a folder without them, or move them out",
+      );
   }
   return out;
 }
 
 /** Where a relative path that a word names lies, when it is not under `cwd`; null when it is, or is nowhere. */
-async function findElsewhere(word: string, cwd: string, folders: readonly string[]): Promise<{ readonly name: string; readonly file: string; readonly folder: string } | null> {
+async function findElsewhere(
+  word: string,
+  cwd: string,
+  folders: readonly string[],
+): Promise<{ readonly name: string; readonly file: string; readonly folder: string } | null> {
   const name = word.startsWith("-") ? word.slice(word.indexOf("=") + 1) : word;
   const looksLikeFile = /\/|\.[A-Za-z0-9]{1,5}$/.test(name) && !name.startsWith("-") && !name.includes("://") && !path.isAbsolute(name);
   if (!looksLikeFile || (await isThere(path.resolve(cwd, name)))) return null;

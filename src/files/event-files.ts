@@ -72,7 +72,7 @@ function writeTemp(temp: string, text: string, keepOpen: boolean): number {
   try {
     const bytes = Buffer.from(text, "utf8");
     // A nearly full disk takes part of a write without an error; the next one then says ENOSPC.
-    for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+    for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done);
     if (!keepOpen) closeSync(fd);
     return keepOpen ? fd : 0;
   } catch (error) {

@@ -13,7 +13,10 @@ export function isSafeId(id: unknown): id is string {
 
 /** `event_{type}_{id}.json` (guide 16.4): in the type, what is not `[A-Za-z0-9._-]` becomes `_`, so does a leading dot, and it is cut to 100 characters. */
 export function eventFileName(type: string, id: string): string {
-  const safe = type.replaceAll(/[^A-Za-z0-9._-]/g, "_").replace(/^\.+/, "_").slice(0, MAX_TYPE_IN_NAME);
+  const safe = type
+    .replaceAll(/[^A-Za-z0-9._-]/g, "_")
+    .replace(/^\.+/, "_")
+    .slice(0, MAX_TYPE_IN_NAME);
   return `event_${safe}_${id}.json`;
 }
 

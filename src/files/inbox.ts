@@ -128,7 +128,15 @@ class Spool implements FileInbox {
     if (seen !== "new") return this.#again(header.message_id, seen === "duplicate", Promise.resolve("written"));
     const body = this.#options.format === "amp" ? envelope : toAppEvent(envelope);
     const result = new Promise<PutResult>((resolve) => {
-      const item: Item = { app: header.source.app, priority, envelope, name: eventFileName(payload.type, header.message_id), text: `${JSON.stringify(body)}\n`, digest, resolve };
+      const item: Item = {
+        app: header.source.app,
+        priority,
+        envelope,
+        name: eventFileName(payload.type, header.message_id),
+        text: `${JSON.stringify(body)}\n`,
+        digest,
+        resolve,
+      };
       const { accepted, evicted } = this.#queue.add(item);
       if (evicted) this.#drop(evicted);
       if (!accepted) this.#drop(item);
@@ -189,7 +197,8 @@ class Spool implements FileInbox {
 
   #drop(item: Item): void {
     this.#dropped += 1;
-    if (this.#dropped === 1 || this.#dropped % 1000 === 0) this.#problem(`inbox queue is full: ${this.#dropped} events dropped so far, the last one a ${item.envelope.payload.type} of ${item.app}`);
+    if (this.#dropped === 1 || this.#dropped % 1000 === 0)
+      this.#problem(`inbox queue is full: ${this.#dropped} events dropped so far, the last one a ${item.envelope.payload.type} of ${item.app}`);
     item.resolve("dropped");
   }
 
@@ -290,7 +299,8 @@ class Spool implements FileInbox {
       const { pending, moved } = await makeRoom(this.#dir, this.#maxPending, this.#options.clock.now());
       this.#pending = pending;
       this.#backlog = pending > this.#maxPending ? `${pending} events are pending, over max_pending ${this.#maxPending}; is the reader running?` : null;
-      if (moved > 0) this.#problem(`inbox held more than ${this.#maxPending} events: ${moved} expired events or receipts went to dead/; is the reader running?`);
+      if (moved > 0)
+        this.#problem(`inbox held more than ${this.#maxPending} events: ${moved} expired events or receipts went to dead/; is the reader running?`);
     } catch (error) {
       this.#problem(`inbox: ${this.#dir} cannot be looked through: ${messageOf(error)}`);
     }

@@ -17,7 +17,9 @@ const MAX_FOLDERS = 10_000;
 
 /** Whether a name is an editor's backup, swap or temp file: such files are never loaded and never trigger a reload. */
 export function isIgnoredName(name: string): boolean {
-  return name === "4913" || name.endsWith("~") || /^\..*\.sw[a-z]$/.test(name) || /^#.*#$/.test(name) || name.startsWith(".#") || /\.(bak|orig|tmp)$/.test(name);
+  return (
+    name === "4913" || name.endsWith("~") || /^\..*\.sw[a-z]$/.test(name) || /^#.*#$/.test(name) || name.startsWith(".#") || /\.(bak|orig|tmp)$/.test(name)
+  );
 }
 
 /**
@@ -26,7 +28,11 @@ export function isIgnoredName(name: string): boolean {
  */
 export async function expandPattern(pattern: string): Promise<Expansion> {
   const { root } = path.parse(pattern);
-  const segments = pattern.slice(root.length).split(/[\\/]/).filter((s) => s !== "").map((s): Segment => (s === "**" ? "**" : compileGlob(s)));
+  const segments = pattern
+    .slice(root.length)
+    .split(/[\\/]/)
+    .filter((s) => s !== "")
+    .map((s): Segment => (s === "**" ? "**" : compileGlob(s)));
   const walk = new Walk(segments);
   await walk.enter(root, 0, 0);
   return {

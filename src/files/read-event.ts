@@ -7,7 +7,9 @@ import { isCode } from "./atomic-write.ts";
 import { isSafeId } from "./inbox-names.ts";
 
 /** An event as its file has it, or why the file is no event: a word such as `bad-json`, a colon, and the rest in words. */
-export type EventReading = { readonly ok: true; readonly id: string; readonly type: string; readonly event: JsonObject } | { readonly ok: false; readonly reason: string };
+export type EventReading =
+  | { readonly ok: true; readonly id: string; readonly type: string; readonly event: JsonObject }
+  | { readonly ok: false; readonly reason: string };
 
 /** Largest event file that readers take, in bytes. */
 export const MAX_EVENT_BYTES = 8 * 1024 * 1024;

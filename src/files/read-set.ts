@@ -22,7 +22,10 @@ const ATTEMPTS = 5;
 const PAUSE_MS = 25;
 
 /** The topology file to use: `explicit` when given, else `topology/topology.yaml` in the start folder or the nearest parent that has one. */
-export async function findTopology(start: string, explicit?: string): Promise<{ readonly ok: true; readonly file: string } | { readonly ok: false; readonly reason: string }> {
+export async function findTopology(
+  start: string,
+  explicit?: string,
+): Promise<{ readonly ok: true; readonly file: string } | { readonly ok: false; readonly reason: string }> {
   if (explicit !== undefined) {
     const file = path.resolve(start, explicit);
     const found = await stat(file).catch(() => null);
@@ -34,7 +37,10 @@ export async function findTopology(start: string, explicit?: string): Promise<{ 
     if ((await stat(file).catch(() => null))?.isFile()) return { ok: true, file };
     if (folder === path.dirname(folder)) break;
   }
-  return { ok: false, reason: `no topology/topology.yaml in ${path.resolve(start)} or a folder above it; make one with \`aurora-mcp init\`, or name it with --topology` };
+  return {
+    ok: false,
+    reason: `no topology/topology.yaml in ${path.resolve(start)} or a folder above it; make one with \`aurora-mcp init\`, or name it with --topology`,
+  };
 }
 
 /** The workspace of a topology file: the folder that holds `topology/`, or the file's own folder when that has another name. */
@@ -47,7 +53,10 @@ export function workspaceRoot(topologyFile: string): string {
  * Reads a workspace as it is at one moment: when a file changes, comes or goes while the set is read, it is read again (a few times).
  * `discoverPatterns` tells from the text of topology.yaml which patterns it names. Gives an error only when topology.yaml itself cannot be read.
  */
-export async function readFileSet(topologyFile: string, discoverPatterns: (topology: SourceText) => readonly FilePattern[]): Promise<FileSet | { readonly error: string }> {
+export async function readFileSet(
+  topologyFile: string,
+  discoverPatterns: (topology: SourceText) => readonly FilePattern[],
+): Promise<FileSet | { readonly error: string }> {
   const file = path.resolve(topologyFile);
   for (let attempt = 1; ; attempt += 1) {
     const reading = await readOnce(file, discoverPatterns);
@@ -73,7 +82,11 @@ async function readOnce(file: string, discoverPatterns: (topology: SourceText) =
   const topology = await readSource(file, root, stamps);
   if ("reason" in topology) return { result: { error: `${topology.display} ${topology.reason}` }, stamps };
 
-  const found = new Map<FilePattern["role"], Map<string, boolean>>([["manifest", new Map()], ["policy", new Map()], ["signals", new Map()]]);
+  const found = new Map<FilePattern["role"], Map<string, boolean>>([
+    ["manifest", new Map()],
+    ["policy", new Map()],
+    ["signals", new Map()],
+  ]);
   const unmatched: { pattern: string; path: KeyPath }[] = [];
   for (const { role, pattern, trusted, path: at } of discoverPatterns(topology)) {
     const { files } = await expandPattern(pattern);
@@ -103,7 +116,11 @@ function withoutTrust({ file, display, text }: ManifestSource): SourceText {
   return { file, display, text };
 }
 
-async function readSource(file: string, root: string, stamps: Stamps): Promise<SourceText | { readonly file: string; readonly display: string; readonly reason: string }> {
+async function readSource(
+  file: string,
+  root: string,
+  stamps: Stamps,
+): Promise<SourceText | { readonly file: string; readonly display: string; readonly reason: string }> {
   const display = displayName(file, root);
   stamps.files.set(file, await stampOf(file));
   try {

@@ -8,7 +8,6 @@ import { eventFileName, inboxFolders } from "./inbox-names.ts";
 import { MAX_EVENT_BYTES, readEvent } from "./read-event.ts";
 import { eventFilter, type EventFilter } from "./tail-inbox.ts";
 
-
 /**
  * Gives events to the readers again, oldest first; tells each as it goes back. From `dead` the file itself returns to `pending`, for its id was never
  * handled. From `done` a copy goes there under a new id and time (`renew`), because readers drop an id that they have handled.
@@ -16,7 +15,12 @@ import { eventFilter, type EventFilter } from "./tail-inbox.ts";
  */
 export async function replayEvents(
   dir: string,
-  options: { readonly from: "dead" | "done"; readonly filter?: EventFilter; readonly renew: (envelope: AmpEnvelope) => AmpEnvelope; readonly onEnvelope?: (envelope: AmpEnvelope) => void },
+  options: {
+    readonly from: "dead" | "done";
+    readonly filter?: EventFilter;
+    readonly renew: (envelope: AmpEnvelope) => AmpEnvelope;
+    readonly onEnvelope?: (envelope: AmpEnvelope) => void;
+  },
 ): Promise<number> {
   const folders = inboxFolders(dir);
   const wanted = eventFilter(options.filter);

@@ -23,9 +23,14 @@ export function explainTool(snapshot: Snapshot, name: string, question: ExplainQ
   const { tool, ambiguous } = snapshot.catalog.find(name);
   if (!tool) {
     if (ambiguous.length > 0) throw new KitError("TOOL_NOT_FOUND", `several apps have a tool "${name}"; say which: ${ambiguous.map((t) => t.full).join(", ")}`);
-    const dropped = [...snapshot.apps.values()].flatMap((v) => (v.listing?.dropped ?? []).map((d) => ({ ...d, app: v.package }))).find((d) => d.kind === "tool" && (d.name === name || `${d.app}.${d.name}` === name));
+    const dropped = [...snapshot.apps.values()]
+      .flatMap((v) => (v.listing?.dropped ?? []).map((d) => ({ ...d, app: v.package })))
+      .find((d) => d.kind === "tool" && (d.name === name || `${d.app}.${d.name}` === name));
     if (dropped) throw new KitError("TOOL_NOT_FOUND", `${dropped.app} lists "${dropped.name}", but it was left out: ${dropped.reason}`);
-    const near = nearest(name, snapshot.catalog.tools.flatMap((t) => [t.full, t.short, t.tool]));
+    const near = nearest(
+      name,
+      snapshot.catalog.tools.flatMap((t) => [t.full, t.short, t.tool]),
+    );
     throw new KitError("TOOL_NOT_FOUND", `no tool is called "${name}"${near.length > 0 ? `; did you mean ${near.map((n) => `"${n}"`).join(", ")}?` : ""}`);
   }
   const plan = snapshot.plan.apps.get(tool.app)!;

@@ -15,7 +15,11 @@ export function visibleTools(snapshot: Snapshot, client: string | undefined): To
   const sees = clientSelection(snapshot.plan, client);
   return shown.filter((tool) => {
     const plan = snapshot.plan.apps.get(tool.app);
-    return plan !== undefined && sees(tool.app, tool.tool) && decide(snapshot.plan.policy, toolSubject(plan, tool.tool, tool.definition), { client, args: null }, false).action !== "deny";
+    return (
+      plan !== undefined &&
+      sees(tool.app, tool.tool) &&
+      decide(snapshot.plan.policy, toolSubject(plan, tool.tool, tool.definition), { client, args: null }, false).action !== "deny"
+    );
   });
 }
 

@@ -27,7 +27,8 @@ export type HostRequests = (app: AppPlan, request: ServerRequest) => Promise<Jso
 export function createHostRequests(deps: HostRequestDeps): HostRequests {
   return async (app, request) => {
     const { grants } = app;
-    if (request.method === "roots/list") return { roots: (grants.roots ?? []).map((folder) => ({ uri: pathToFileURL(folder).href, name: path.basename(folder) })) };
+    if (request.method === "roots/list")
+      return { roots: (grants.roots ?? []).map((folder) => ({ uri: pathToFileURL(folder).href, name: path.basename(folder) })) };
     if (request.method === "sampling/createMessage" && grants.sampling?.endpoint !== undefined) {
       const decision = await leaveFor(deps, app, request);
       const limit = deps.limits.acquire(decision.limits);
@@ -42,7 +43,9 @@ export function createHostRequests(deps: HostRequestDeps): HostRequests {
       refuseSecrets(request.params);
       return answerOf(await askQueue(deps, app, request, "the app asks a question; answer it with --reason and the JSON of your answer"), request.params);
     }
-    throw new Error(`${request.method} needs the calling client to answer it, and no call of ${app.package} that could is running (isolation: session gives each client a connection of its own)`);
+    throw new Error(
+      `${request.method} needs the calling client to answer it, and no call of ${app.package} that could is running (isolation: session gives each client a connection of its own)`,
+    );
   };
 }
 
@@ -75,7 +78,14 @@ async function askQueue(deps: HostRequestDeps, app: AppPlan, request: ServerRequ
 }
 
 function bindingOf(app: AppPlan, request: ServerRequest) {
-  return { app: app.package, tool: request.method, pin: pinOf({ method: request.method }), args: request.params, client: requestClient(app), session: "server-request" };
+  return {
+    app: app.package,
+    tool: request.method,
+    pin: pinOf({ method: request.method }),
+    args: request.params,
+    client: requestClient(app),
+    session: "server-request",
+  };
 }
 
 /** A server's request as policies see it: a tool of the app with the method's name. */

@@ -15,7 +15,10 @@ export function toolOperation(snapshot: Snapshot, name: string, raw: unknown, cl
   const target = findTool(snapshot, name, clientSelection(snapshot.plan, client));
   const tool = target.tool!;
   const reading = readArguments(raw, { inputSchema: own(tool.definition, "inputSchema"), ...(keyMap === undefined ? {} : { keyMap }) });
-  if (!reading.ok) throw new KitError("INVALID_ARGUMENTS", `the arguments of ${tool.full} do not fit: ${reading.message}`, { details: { issues: reading.issues as unknown as Json } });
+  if (!reading.ok)
+    throw new KitError("INVALID_ARGUMENTS", `the arguments of ${tool.full} do not fit: ${reading.message}`, {
+      details: { issues: reading.issues as unknown as Json },
+    });
   const rules = { maxBytes: snapshot.plan.limits.resultBytes, outputCheck: target.plan.outputCheck };
   return {
     target,
@@ -51,7 +54,13 @@ export function promptOperation(snapshot: Snapshot, name: string, args: Readonly
 }
 
 /** A completion of an argument of a prompt or resource template (MCP completion/complete). Servers without completions give none. Throws a KitError. */
-export function completionOperation(snapshot: Snapshot, ref: JsonObject, argument: { readonly name: string; readonly value: string }, context: JsonObject, pins: ItemPinCheck): Operation {
+export function completionOperation(
+  snapshot: Snapshot,
+  ref: JsonObject,
+  argument: { readonly name: string; readonly value: string },
+  context: JsonObject,
+  pins: ItemPinCheck,
+): Operation {
   const prompt = own(ref, "type") === "ref/prompt";
   const target = prompt ? findPrompt(snapshot, String(own(ref, "name")), pins) : findTemplate(snapshot, String(own(ref, "uri")), pins);
   const upstream: JsonObject = prompt ? { type: "ref/prompt", name: target.name } : { type: "ref/resource", uri: target.name };
@@ -61,7 +70,11 @@ export function completionOperation(snapshot: Snapshot, ref: JsonObject, argumen
     args: { [argument.name]: argument.value },
     send: async (connection, _args, options) => {
       if (!own(connection.capabilities, "completions")) return { completion: { values: [] } };
-      return connection.request("completion/complete", { ref: upstream, argument: { ...argument }, ...(Object.keys(context).length === 0 ? {} : { context }) }, options);
+      return connection.request(
+        "completion/complete",
+        { ref: upstream, argument: { ...argument }, ...(Object.keys(context).length === 0 ? {} : { context }) },
+        options,
+      );
     },
     read: (answer) => ({ result: answer, error: null, notes: [] }),
   };

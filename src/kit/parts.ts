@@ -108,10 +108,12 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     onApproval: (approval) => {
       onApproval(approval);
       const { id, app, tool, client, session, risk, pin } = approval;
-      if (approval.state === "pending" && approval.approvedBy.length === 0) note({ event: "approval.requested", approval_id: id, app, name: tool, client, session, risk, rule: approval.rule?.id, pin, arguments: approval.args });
+      if (approval.state === "pending" && approval.approvedBy.length === 0)
+        note({ event: "approval.requested", approval_id: id, app, name: tool, client, session, risk, rule: approval.rule?.id, pin, arguments: approval.args });
       if (approval.state === "expired") note({ event: "approval.expired", approval_id: id, app, name: tool, client, session });
     },
-    onMark: ({ client, session, source, expires_at }) => note({ event: "session.marked", client, session, source, expires_at: new Date(expires_at).toISOString() }),
+    onMark: ({ client, session, source, expires_at }) =>
+      note({ event: "session.marked", client, session, source, expires_at: new Date(expires_at).toISOString() }),
   });
   // Expiry is told in time even when nobody looks at the queue.
   const sweep = setInterval(() => stores.approvals.sweep(), SWEEP_MS);
@@ -128,7 +130,9 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
       if (mark === null) return null;
       const session = sessionShown(mark.session, (text) => masker.text(text));
       // The mark counts at once; an event is not lost because the disk refused to remember it over a restart.
-      return stores.sessions.mark(ANY_CLIENT, session, mark.source, mark.expiresMs).catch((error: unknown) => log.error({ session, error: messageOf(error) }, "a data-flow mark could not be stored"));
+      return stores.sessions
+        .mark(ANY_CLIENT, session, mark.source, mark.expiresMs)
+        .catch((error: unknown) => log.error({ session, error: messageOf(error) }, "a data-flow mark could not be stored"));
     },
     onEnvelope: (envelope) => events.emit("envelope", envelope),
     log,
@@ -145,7 +149,16 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     },
     onQuarantine: (app, verdict) => {
       log.warn({ app, kind: verdict.kind, name: verdict.name, reason: verdict.reason }, "quarantined");
-      note({ event: "pin.quarantined", app, kind: verdict.kind, name: verdict.name, pin: verdict.pin, accepted: verdict.acceptedPin, reason: verdict.reason, findings: verdict.findings });
+      note({
+        event: "pin.quarantined",
+        app,
+        kind: verdict.kind,
+        name: verdict.name,
+        pin: verdict.pin,
+        accepted: verdict.acceptedPin,
+        reason: verdict.reason,
+        findings: verdict.findings,
+      });
     },
     log,
   });

@@ -60,10 +60,18 @@ export function createPinBoard(deps: PinBoardDeps): PinBoard {
 
   const judge = (plan: AppPlan, listing: AppListing): Map<string, PinVerdict> => {
     const app = plan.package;
-    const context = { app, mode: deps.mode(), trust: plan.trust, locked: own(lock.apps, app) as ToolsLock["apps"][string] | undefined, automatic: deps.store.automatic(app), findings: deps.lint(app) };
+    const context = {
+      app,
+      mode: deps.mode(),
+      trust: plan.trust,
+      locked: own(lock.apps, app) as ToolsLock["apps"][string] | undefined,
+      automatic: deps.store.automatic(app),
+      findings: deps.lint(app),
+    };
     const verdicts = judgePins(context, pinItems(listing));
     const fresh = verdicts.filter((v) => v.state === "first_use");
-    if (fresh.length > 0) deps.store.adopt(app, fresh).catch((error: unknown) => deps.log.error({ app, error: messageOf(error) }, "first-use pins could not be stored"));
+    if (fresh.length > 0)
+      deps.store.adopt(app, fresh).catch((error: unknown) => deps.log.error({ app, error: messageOf(error) }, "first-use pins could not be stored"));
     return new Map(verdicts.map((v) => [key(v.kind, v.name), v]));
   };
   const tell = (app: string, before: Map<string, PinVerdict> | undefined, now: Map<string, PinVerdict>): void => {
@@ -91,7 +99,9 @@ export function createPinBoard(deps: PinBoardDeps): PinBoard {
     diff() {
       return [...seen.entries()]
         .sort(([a], [b]) => (a < b ? -1 : 1))
-        .flatMap(([app, { listing }]) => lockDifferences(app, pinItems(listing), own(lock.apps, app) as ToolsLock["apps"][string] | undefined, deps.store.definition, deps.lint(app)));
+        .flatMap(([app, { listing }]) =>
+          lockDifferences(app, pinItems(listing), own(lock.apps, app) as ToolsLock["apps"][string] | undefined, deps.store.definition, deps.lint(app)),
+        );
     },
     findings(app) {
       const entry = seen.get(app);

@@ -22,7 +22,16 @@ interface PlanView {
 /** One part of the report: the keys that it adds. */
 type PlanSection = (view: PlanView) => JsonObject;
 
-const SECTIONS: readonly PlanSection[] = [appsSection, toolsSection, policySection, signalsSection, settingsSection, pinsSection, callsSection, findingsSection];
+const SECTIONS: readonly PlanSection[] = [
+  appsSection,
+  toolsSection,
+  policySection,
+  signalsSection,
+  settingsSection,
+  pinsSection,
+  callsSection,
+  findingsSection,
+];
 
 /**
  * What a change would do to the running graph (contracts 8), section by section. Tools are told for apps that are known by now;
@@ -30,13 +39,32 @@ const SECTIONS: readonly PlanSection[] = [appsSection, toolsSection, policySecti
  */
 export function describePlan(snapshot: Snapshot, next: Plan | null, result: ReloadResult): JsonObject {
   const now = byName(snapshot.catalog.tools);
-  const view: PlanView = { snapshot, before: snapshot.plan, after: next ?? snapshot.plan, result, changes: result.changes, now, then: next === null ? now : byName(toolsUnder(snapshot, next)) };
+  const view: PlanView = {
+    snapshot,
+    before: snapshot.plan,
+    after: next ?? snapshot.plan,
+    result,
+    changes: result.changes,
+    now,
+    then: next === null ? now : byName(toolsUnder(snapshot, next)),
+  };
   return Object.assign({ changes: countChanges(result.changes) }, ...SECTIONS.map((section) => section(view))) as JsonObject;
 }
 
 function appsSection({ changes }: PlanView): JsonObject {
   const { start, stop, restart, reconnect, relist, live, parked, unchanged } = changes;
-  return { apps: { start: [...start], stop: [...stop], restart: [...restart], reconnect: [...reconnect], relist: [...relist], live: [...live], parked: [...parked], unchanged: [...unchanged] } };
+  return {
+    apps: {
+      start: [...start],
+      stop: [...stop],
+      restart: [...restart],
+      reconnect: [...reconnect],
+      relist: [...relist],
+      live: [...live],
+      parked: [...parked],
+      unchanged: [...unchanged],
+    },
+  };
 }
 
 function toolsSection({ snapshot, now, then }: PlanView): JsonObject {
@@ -55,7 +83,9 @@ function toolsSection({ snapshot, now, then }: PlanView): JsonObject {
 
 function policySection({ before, after, changes }: PlanView): JsonObject {
   const rules = (plan: Plan): [string, unknown][] => plan.policy.rules.map((rule) => [rule.ref.id, rule.config]);
-  const settings = (["refusal", "table", "defaultRisk", "approvals"] as const).filter((key) => canonicalJson(before.policy[key]) !== canonicalJson(after.policy[key]));
+  const settings = (["refusal", "table", "defaultRisk", "approvals"] as const).filter(
+    (key) => canonicalJson(before.policy[key]) !== canonicalJson(after.policy[key]),
+  );
   const flow = canonicalJson(before.policy.flow.config) === canonicalJson(after.policy.flow.config) ? [] : ["data_flow"];
   return { policy: changes.policy, rules: listChanges(rules(before), rules(after)), policy_settings: [...settings.map((key) => POLICY_KEYS[key]), ...flow] };
 }

@@ -82,7 +82,8 @@ export function createPlanSource(topologyFile: string, env: NodeJS.ProcessEnv, s
       };
       const unit: Unit = { files: { topology: set.topology, policies: set.policies, signals: set.signals }, patterns };
       const held = async (): Promise<Plan | null> => (running?.unit ? readHeld(running, running.unit, context) : null);
-      if (!loaded.config) return { ...base, config: null, plan: null, unitOk: false, boot: null, next: await held(), unit, diagnostics: loaded.diagnostics, secrets: [] };
+      if (!loaded.config)
+        return { ...base, config: null, plan: null, unitOk: false, boot: null, next: await held(), unit, diagnostics: loaded.diagnostics, secrets: [] };
       const compiled = compile(loaded.config, running);
       const onDisk = await diskFindings(loaded.config);
       const unitOk = loaded.unitOk && compiled.unitOk;
@@ -112,7 +113,19 @@ function sourcesOf(set: FileSet): FileSet["topology"][] {
 
 function unreadable(file: string, reason: string): PlanReading {
   const finding: Diagnostic = { code: "file-unreadable", severity: "error", message: reason, place: null, help: [`looked for ${file}`] };
-  return { config: null, plan: null, unitOk: false, boot: null, next: null, unit: null, diagnostics: [finding], texts: new Map(), contents: new Map(), made: { files: [file], patterns: [] }, secrets: [] };
+  return {
+    config: null,
+    plan: null,
+    unitOk: false,
+    boot: null,
+    next: null,
+    unit: null,
+    diagnostics: [finding],
+    texts: new Map(),
+    contents: new Map(),
+    made: { files: [file], patterns: [] },
+    secrets: [],
+  };
 }
 
 function filePatterns(found: DiscoveredPatterns): FilePattern[] {

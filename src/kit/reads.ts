@@ -49,14 +49,16 @@ export function createReads({ calls, pins, runtime, ingest, resources }: Parts):
       listed((l) => l.templates)
         .filter(({ app, item }) => pins.check(app, "resource_template", item.uriTemplate).accepted && mayRead("resource", app, item.uriTemplate, client))
         .map(({ app, item }) => ({ app, template: item })),
-    listPrompts: (client) => namedPrompts(runtime.snapshot).filter((p) => pins.check(p.app, "prompt", p.name).accepted && mayRead("prompt", p.app, p.name, client)),
+    listPrompts: (client) =>
+      namedPrompts(runtime.snapshot).filter((p) => pins.check(p.app, "prompt", p.name).accepted && mayRead("prompt", p.app, p.name, client)),
     instructions: () =>
       listed((l) => [l.instructions ?? ""])
         .filter(({ app, item }) => item !== "" && pins.check(app, "instructions", "").accepted)
         .map(({ app, item }) => ({ app, text: item })),
     async readResource(uri, options) {
       const done = await perform(calls, (snapshot) => resourceOperation(snapshot, uri, options.app, pins.check), operationOptions(options));
-      if (done.target && done.answer && runtime.snapshot.plan.inbox.resources === "all") void ingest.emit(resourceSignal(done.target.plan, "resources/read", uri, done.answer.result as JsonObject));
+      if (done.target && done.answer && runtime.snapshot.plan.inbox.resources === "all")
+        void ingest.emit(resourceSignal(done.target.plan, "resources/read", uri, done.answer.result as JsonObject));
       return readResult(done);
     },
     async getPrompt(name, args, options) {

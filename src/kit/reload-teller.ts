@@ -25,7 +25,8 @@ export function createReloadTeller(log: Logger, emit: (signal: Signal) => void):
       const faults = errors.length === 0 ? "" : JSON.stringify(errors);
       const recovered = told !== "" && faults === "";
       if (faults !== "" && faults !== told) {
-        const what = result === "rejected" ? "configuration rejected; the last good one stays" : "part of the configuration was rejected; its last good version stays";
+        const what =
+          result === "rejected" ? "configuration rejected; the last good one stays" : "part of the configuration was rejected; its last good version stays";
         log.error({}, `${what}:\n${text}`);
         event(host, "config.rejected", what, outcome);
       }
@@ -52,5 +53,11 @@ export function createReloadTeller(log: Logger, emit: (signal: Signal) => void):
 
 /** Whether anything but the state of parked apps became another. */
 function takesEffect({ changes, errors }: ReloadResult): boolean {
-  return !changes.empty && (errors.length === 0 || Object.entries(changes).some(([key, change]) => key !== "parked" && key !== "unchanged" && key !== "empty" && (change === true || (Array.isArray(change) && change.length > 0))));
+  return (
+    !changes.empty &&
+    (errors.length === 0 ||
+      Object.entries(changes).some(
+        ([key, change]) => key !== "parked" && key !== "unchanged" && key !== "empty" && (change === true || (Array.isArray(change) && change.length > 0)),
+      ))
+  );
 }

@@ -50,7 +50,13 @@ export function createReloader(topologyFile: string, env: NodeJS.ProcessEnv, mas
     return reading;
   };
   const text = (reading: PlanReading): string =>
-    printDiagnostics(reading.diagnostics, { format: "text", texts: (file) => reading.texts.get(file), color: false, files: reading.texts.size, mask: (s) => masker.text(s) });
+    printDiagnostics(reading.diagnostics, {
+      format: "text",
+      texts: (file) => reading.texts.get(file),
+      color: false,
+      files: reading.texts.size,
+      mask: (s) => masker.text(s),
+    });
   const resultOf = (result: ReloadResult["result"], changes: ChangeSet, reading: PlanReading): ReloadResult => {
     const pick = (severity: Diagnostic["severity"]) => reading.diagnostics.filter((d) => d.severity === severity).map(diagnosticToJson);
     return { result, revision, changes, errors: pick("error"), warnings: pick("warning"), text: text(reading) };

@@ -25,5 +25,6 @@ export async function keepResult(dataDir: string, callId: string, result: unknow
 /** Call ids rise with time, so the names sort by age. */
 async function prune(folder: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.endsWith(".json")).sort();
-  for (const name of names.slice(0, Math.max(0, names.length - MAX_KEPT))) if ((await stat(path.join(folder, name))).isFile()) await unlink(path.join(folder, name));
+  for (const name of names.slice(0, Math.max(0, names.length - MAX_KEPT)))
+    if ((await stat(path.join(folder, name))).isFile()) await unlink(path.join(folder, name));
 }

@@ -46,7 +46,12 @@ export function changeSignals(app: AppPlan, before: AppListing, after: AppListin
 
 /** What a server's notification becomes: list changes and updates of resources have signals of their own. */
 export function notificationSignal(app: AppPlan, method: string, params: JsonObject): Signal | { readonly refused: string } | null {
-  if (/^notifications\/(tools|resources|prompts)\/list_changed$/.test(method) || method === "notifications/resources/updated" || method === "notifications/cancelled") return null;
+  if (
+    /^notifications\/(tools|resources|prompts)\/list_changed$/.test(method) ||
+    method === "notifications/resources/updated" ||
+    method === "notifications/cancelled"
+  )
+    return null;
   const reading = signalOfNotification(sourceOf(app), method, params);
   return "refused" in reading ? reading : reading.signal;
 }

@@ -37,7 +37,12 @@ export async function sampleFrom(grant: SamplingGrant & { readonly endpoint: str
   const content = own(own(choice, "message"), "content");
   if (typeof content !== "string") throw new Error("the sampling endpoint gave no text");
   const reason = own(choice, "finish_reason");
-  return { role: "assistant", content: { type: "text", text: content }, model: String(own(answer, "model") ?? body.model), stopReason: STOP_REASONS[String(reason)] ?? "endTurn" };
+  return {
+    role: "assistant",
+    content: { type: "text", text: content },
+    model: String(own(answer, "model") ?? body.model),
+    stopReason: STOP_REASONS[String(reason)] ?? "endTurn",
+  };
 }
 
 function systemMessage(params: JsonObject): Json[] {
@@ -56,7 +61,8 @@ function messagesOf(params: JsonObject): Json[] {
 
 function partOf(block: unknown): Json {
   if (own(block, "type") === "text") return { type: "text", text: String(own(block, "text") ?? "") };
-  if (own(block, "type") === "image") return { type: "image_url", image_url: { url: `data:${String(own(block, "mimeType"))};base64,${String(own(block, "data"))}` } };
+  if (own(block, "type") === "image")
+    return { type: "image_url", image_url: { url: `data:${String(own(block, "mimeType"))};base64,${String(own(block, "data"))}` } };
   throw new Error(`a message part of type ${String(own(block, "type"))} cannot be passed to the sampling endpoint`);
 }
 

@@ -16,7 +16,8 @@ export interface ServerSettings {
 export function createServerSettings(resources: ResourceWatch, log: Logger): ServerSettings {
   const setLevel = async (app: AppPlan, connection: Connection | null): Promise<void> => {
     if (app.logLevel === null || connection === null) return;
-    if (own(connection.capabilities, "logging") === undefined) return log.warn({ app: app.package }, "the app's `log_level` has no effect: its server offers no logging");
+    if (own(connection.capabilities, "logging") === undefined)
+      return log.warn({ app: app.package }, "the app's `log_level` has no effect: its server offers no logging");
     try {
       await connection.request("logging/setLevel", { level: app.logLevel }, { timeoutMs: app.callTimeoutMs });
     } catch (error) {

@@ -66,7 +66,11 @@ function search(call: ParsedToolCall, options: CallOptions, snapshot: Snapshot):
   const args = searchArguments(call, SEARCH_TOOLS_NAME);
   const limit = typeof args["limit"] === "number" ? args["limit"] : 5;
   const found = searchCatalog(snapshot, visibleTools(snapshot, options.client), String(args["query"]), limit);
-  const tools: Json[] = found.map(({ tool }) => ({ name: tool.short, description: String(own(tool.definition, "description") ?? ""), arguments: (own(tool.definition, "inputSchema") ?? {}) as Json }));
+  const tools: Json[] = found.map(({ tool }) => ({
+    name: tool.short,
+    description: String(own(tool.definition, "description") ?? ""),
+    arguments: (own(tool.definition, "inputSchema") ?? {}) as Json,
+  }));
   const text = tools.length === 0 ? "No tool fits; try other words." : JSON.stringify({ tools });
   return { ok: true, result: { content: [{ type: "text", text }] }, error: null, app: "", trust: null, notes: [] };
 }

@@ -46,7 +46,11 @@ function describe(issue: SchemaIssue, args: unknown, known: readonly string[]): 
   const { params, keyword } = issue;
   switch (keyword) {
     case "required":
-      return { pointer: pointTo(pointer, String(params["missingProperty"])), keyword, message: `is required${/\/(?:then|else)\//.test(issue.schemaPath) ? " by the schema's if/then/else" : ""}` };
+      return {
+        pointer: pointTo(pointer, String(params["missingProperty"])),
+        keyword,
+        message: `is required${/\/(?:then|else)\//.test(issue.schemaPath) ? " by the schema's if/then/else" : ""}`,
+      };
     case "dependentRequired":
       return { pointer: pointTo(pointer, String(params["missingProperty"])), keyword, message: `is required beside ${String(params["property"])}` };
     case "additionalProperties":

@@ -26,12 +26,25 @@ export function withOriginalKeys(args: JsonObject, schema: Node, keyMap: Readonl
   const visit = (value: Json, places: readonly Json[]): Json => {
     if (typeof value !== "object" || value === null) return value;
     const nodes = nodesAt(places, definitions);
-    if (Array.isArray(value)) return value.map((item, i) => visit(item, nodes.flatMap((node) => itemPlace(node, i))));
+    if (Array.isArray(value))
+      return value.map((item, i) =>
+        visit(
+          item,
+          nodes.flatMap((node) => itemPlace(node, i)),
+        ),
+      );
     const out: JsonObject = {};
     for (const key of Object.keys(value)) {
       const original = keyMap.get(key);
       const back = original !== undefined && !declares(nodes, key) && declares(nodes, original) && !Object.hasOwn(value, original) ? original : key;
-      setOwn(out, back, visit(value[key]!, nodes.flatMap((node) => memberPlace(node, back))));
+      setOwn(
+        out,
+        back,
+        visit(
+          value[key]!,
+          nodes.flatMap((node) => memberPlace(node, back)),
+        ),
+      );
     }
     return out;
   };

@@ -106,7 +106,10 @@ function parseArguments(raw: unknown): Parsed {
     }
   }
   if (isObject(value) && !(value instanceof ExactNumber)) return { ok: true, args: value as JsonObject };
-  return { ok: false, message: `The arguments must be one JSON object, not ${Array.isArray(value) ? "a list" : `a ${typeof value}`}. Send the whole call again.` };
+  return {
+    ok: false,
+    message: `The arguments must be one JSON object, not ${Array.isArray(value) ? "a list" : `a ${typeof value}`}. Send the whole call again.`,
+  };
 }
 
 function brokenJson(text: string, error: unknown): string {
@@ -185,7 +188,11 @@ function applyChange(args: JsonObject, change: Change): void {
 
 /** Puts back what was dropped and turned out to be required: then the value itself is the mistake to report. */
 function restoreRequired(args: JsonObject, changes: readonly Change[], issues: readonly SchemaIssue[], settled: Set<string>): ReadonlySet<Change> {
-  const missing = new Set(issues.filter((issue) => issue.keyword === "required" || issue.keyword === "dependentRequired").map((issue) => pointTo("", ...issue.path, String(issue.params["missingProperty"]))));
+  const missing = new Set(
+    issues
+      .filter((issue) => issue.keyword === "required" || issue.keyword === "dependentRequired")
+      .map((issue) => pointTo("", ...issue.path, String(issue.params["missingProperty"]))),
+  );
   const restored = new Set<Change>();
   for (const change of changes) {
     const pointer = pointTo("", ...change.path);

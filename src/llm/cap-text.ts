@@ -5,7 +5,8 @@ export function capText(text: string, maxBytes: number, reference: string | null
   const total = byteLength(text);
   if (total <= maxBytes) return text;
   const bytes = Buffer.from(text, "utf8");
-  const marker = (shown: number): string => `\n[… cut here: ${total} bytes in all, ${shown} shown (beginning and end)${reference === null ? "" : `; the whole is kept as ${reference}`} …]\n`;
+  const marker = (shown: number): string =>
+    `\n[… cut here: ${total} bytes in all, ${shown} shown (beginning and end)${reference === null ? "" : `; the whole is kept as ${reference}`} …]\n`;
   const room = Math.max(0, maxBytes - byteLength(marker(total)));
   const head = codePointStart(bytes, Math.floor(room * 0.75));
   const tail = codePointStart(bytes, total - (room - head));

@@ -14,7 +14,8 @@ export function toolDescription(text: string, sentences: readonly string[], max:
 export function cutAtWord(text: string, max: number): string {
   if (text.length <= max) return text;
   let end = max - 1;
-  while (end > 0 && (/[\udc00-\udfff]/.test(text.charAt(end)) || /^[\p{M}\u200d\ufe0f]/u.test(text.slice(end, end + 2)) || text.charAt(end - 1) === "\u200d")) end -= 1;
+  while (end > 0 && (/[\udc00-\udfff]/.test(text.charAt(end)) || /^[\p{M}\u200d\ufe0f]/u.test(text.slice(end, end + 2)) || text.charAt(end - 1) === "\u200d"))
+    end -= 1;
   const head = text.slice(0, end);
   if (/\s/.test(text.charAt(end))) return `${head.trimEnd()}…`;
   const space = head.search(/\s\S*$/);

@@ -59,7 +59,13 @@ export function exportTools(tools: readonly ExportTool[], target: ExportFormat, 
   const leftOut: { full: string; reason: string }[] = [];
   const maxName = options.maxName ?? (target === "litellm" ? LITELLM_MAX_NAME : MAX_SHORT_NAME);
   const all = options.mode === "search" ? SEARCH_MODE_TOOLS : tools;
-  const shorter = maxName === MAX_SHORT_NAME ? undefined : shortNames(all.map((tool) => ({ app: tool.app, tool: tool.name, full: tool.full })), { max: maxName });
+  const shorter =
+    maxName === MAX_SHORT_NAME
+      ? undefined
+      : shortNames(
+          all.map((tool) => ({ app: tool.app, tool: tool.name, full: tool.full })),
+          { max: maxName },
+        );
   const nameOf = (tool: ExportTool): string => (tool.short.length <= maxName ? tool.short : shorter!.get(tool.full)!);
 
   const usable: ExportTool[] = [];
@@ -74,7 +80,8 @@ export function exportTools(tools: readonly ExportTool[], target: ExportFormat, 
     warnings.push(limitWarning(target, usable, limit));
     for (const tool of selection.leftOut) leftOut.push({ full: tool.full, reason: `over the limit of ${limit} tools` });
   }
-  if (target.startsWith("gemini") && selection.chosen.length > GEMINI_MANY_TOOLS) warnings.push(`gemini.many_tools: ${selection.chosen.length} tools in one request; Gemini chooses better among few`);
+  if (target.startsWith("gemini") && selection.chosen.length > GEMINI_MANY_TOOLS)
+    warnings.push(`gemini.many_tools: ${selection.chosen.length} tools in one request; Gemini chooses better among few`);
 
   const rows = selection.chosen.map((tool) => ({ tool, name: nameOf(tool) })).sort((a, b) => (a.name < b.name ? -1 : 1));
   const names = new Map<string, string>();
@@ -89,12 +96,26 @@ export function exportTools(tools: readonly ExportTool[], target: ExportFormat, 
     report.push(one.report);
   }
   const tokens = report.reduce((sum, row) => sum + row.tokens, 0);
-  if (options.budgetTokens !== undefined && tokens > options.budgetTokens) warnings.push(`the ${target} export costs about ${tokens} tokens a request, over the budget of ${options.budgetTokens}; the dearest: ${dearest(report)}`);
-  return { format: target, tools: exported, text: fileText(texts, target), names, report, leftOut: leftOut.sort((a, b) => (a.full < b.full ? -1 : 1)), warnings, tokens };
+  if (options.budgetTokens !== undefined && tokens > options.budgetTokens)
+    warnings.push(`the ${target} export costs about ${tokens} tokens a request, over the budget of ${options.budgetTokens}; the dearest: ${dearest(report)}`);
+  return {
+    format: target,
+    tools: exported,
+    text: fileText(texts, target),
+    names,
+    report,
+    leftOut: leftOut.sort((a, b) => (a.full < b.full ? -1 : 1)),
+    warnings,
+    tokens,
+  };
 }
 
 function dearest(report: readonly ToolReport[]): string {
-  return [...report].sort((a, b) => b.tokens - a.tokens || (a.name < b.name ? -1 : 1)).slice(0, 3).map((row) => `${row.name} ${row.tokens}`).join(", ");
+  return [...report]
+    .sort((a, b) => b.tokens - a.tokens || (a.name < b.name ? -1 : 1))
+    .slice(0, 3)
+    .map((row) => `${row.name} ${row.tokens}`)
+    .join(", ");
 }
 
 /** One tool a line: a changed tool is one changed line in a review. */
@@ -116,13 +137,19 @@ export function exportTool(tool: ExportTool, name: string, target: ExportFormat,
   if (name !== tool.name) notes.add("name.mapped", "/name", tool.name, name, "renamed");
   const done = (json: Json, strict = false, fallback: readonly string[] = [], before: readonly Relaxation[] = []): ExportedTool => {
     const text = typeof json === "string" ? json : JSON.stringify(json);
-    return { json, text, report: { full: tool.full, name, strict, fallback, relaxations: [...before, ...notes.list], tokens: (options.countTokens ?? estimateTokens)(text) } };
+    return {
+      json,
+      text,
+      report: { full: tool.full, name, strict, fallback, relaxations: [...before, ...notes.list], tokens: (options.countTokens ?? estimateTokens)(text) },
+    };
   };
   if (target === "mcp") return done(mcpTool(tool, name));
   const prepared = prepareSchema(tool.inputSchema, options);
   if (prepared.kind === "excluded") throw new Error(`${tool.full} cannot be exported: ${prepared.reason}`);
 
-  const own = [tool.description, tool.title].find((text) => typeof text === "string" && text.trim() !== "") ?? `${tool.name} of ${tool.appTitle || tool.app || "this host"}.`;
+  const own =
+    [tool.description, tool.title].find((text) => typeof text === "string" && text.trim() !== "") ??
+    `${tool.name} of ${tool.appTitle || tool.app || "this host"}.`;
   const finish = (json: Json, strict?: boolean, fallback?: readonly string[]): ExportedTool => done(json, strict, fallback, prepared.relaxations);
   const maxDescription = options.maxDescription ?? (target.startsWith("openai") || target === "litellm" ? OPENAI_MAX_DESCRIPTION : Number.POSITIVE_INFINITY);
   const description = toolDescription(own, prepared.sentences, maxDescription);
@@ -162,9 +189,14 @@ function openaiParameters(prepared: PreparedSchema, wantStrict: boolean, notes: 
 /** The tool as the server defined it, under its exported name. */
 function mcpTool(tool: ExportTool, name: string): JsonObject {
   const out: JsonObject = { name };
-  const source: Record<string, unknown> = tool.definition ?? { title: tool.title ?? undefined, description: tool.description ?? undefined, inputSchema: tool.inputSchema, outputSchema: tool.outputSchema, annotations: tool.annotations };
+  const source: Record<string, unknown> = tool.definition ?? {
+    title: tool.title ?? undefined,
+    description: tool.description ?? undefined,
+    inputSchema: tool.inputSchema,
+    outputSchema: tool.outputSchema,
+    annotations: tool.annotations,
+  };
   for (const [key, value] of Object.entries(source)) if (key !== "name" && value !== undefined) setOwn(out, key, value);
   if (!isObject(out["inputSchema"])) out["inputSchema"] = { type: "object" };
   return out;
 }
-

@@ -13,7 +13,7 @@ export function geminiEnum(node: Node, pointer: string, notes: Notes): Node {
   for (const key of ENUM_SIBLINGS) if (key in node) rest[key] = node[key]!;
   const types = typesOf(node);
   const at = pointTo(pointer, "enum");
-  const values = (list as Json[]).filter((value) => value === null ? types.length === 0 || types.includes("null") : true);
+  const values = (list as Json[]).filter((value) => (value === null ? types.length === 0 || types.includes("null") : true));
   const real = values.filter((value) => value !== null && value !== "");
   if (values.includes("")) notes.add("enum.empty_value_dropped", at, "", null, "narrowed");
   const hasNull = values.includes(null);
@@ -36,7 +36,8 @@ export function geminiEnum(node: Node, pointer: string, notes: Notes): Node {
   if (hasNull) branches.push({ type: "null" });
   if (branches.length === 0) return types.length === 0 ? rest : { ...rest, type: "string" };
   if (branches.length === 1) return withFacts({ ...rest, ...branches[0]! }, widened);
-  if (!hasNull && widened.length === 0) return { ...rest, ...(types.length === 0 ? {} : { type: typeKeyword(branches.map((branch) => branch["type"] as string)) }), enum: real };
+  if (!hasNull && widened.length === 0)
+    return { ...rest, ...(types.length === 0 ? {} : { type: typeKeyword(branches.map((branch) => branch["type"] as string)) }), enum: real };
   const words: Node = {};
   for (const key of ["title", "description"]) if (key in rest) words[key] = rest[key]!;
   return withFacts({ ...words, anyOf: branches }, widened);

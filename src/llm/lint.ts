@@ -16,15 +16,40 @@ export interface LintFinding {
 }
 
 const TARGETS: readonly ExportFormat[] = ["openai", "openai-strict", "anthropic", "gemini", "gemini-legacy", "litellm"];
-const HARMLESS: ReadonlySet<string> = new Set(["name.mapped", "root.no_arguments", "optional.as_null", "nullable.openapi", "allOf.merged", "root.allOf_merged", "oneOf.as_anyOf", "ref.kept", "bounds.draft04", "default.in_words", "keyword.useless"]);
+const HARMLESS: ReadonlySet<string> = new Set([
+  "name.mapped",
+  "root.no_arguments",
+  "optional.as_null",
+  "nullable.openapi",
+  "allOf.merged",
+  "root.allOf_merged",
+  "oneOf.as_anyOf",
+  "ref.kept",
+  "bounds.draft04",
+  "default.in_words",
+  "keyword.useless",
+]);
 
 /** What each provider would choke on in a tool as its author wrote it, worst first; for server authors, so that they can mend the schema itself. */
 export function lintTool(tool: ExportTool, targets: readonly ExportFormat[] = TARGETS): LintFinding[] {
   const findings: LintFinding[] = [...nameFindings(tool), ...textFindings(tool)];
   const prepared = prepareSchema(tool.inputSchema);
-  if (tool.inputSchema === undefined || tool.inputSchema === null) findings.push({ target: "all", code: "schema.missing", pointer: "/inputSchema", message: "inputSchema is missing; strict clients refuse the whole tools/list for it. Write {\"type\":\"object\"}", severity: "error" });
+  if (tool.inputSchema === undefined || tool.inputSchema === null)
+    findings.push({
+      target: "all",
+      code: "schema.missing",
+      pointer: "/inputSchema",
+      message: 'inputSchema is missing; strict clients refuse the whole tools/list for it. Write {"type":"object"}',
+      severity: "error",
+    });
   if (prepared.kind === "excluded") {
-    findings.push({ target: "all", code: prepared.code, pointer: "/inputSchema", message: `no provider can be given this tool: ${prepared.reason}`, severity: "error" });
+    findings.push({
+      target: "all",
+      code: prepared.code,
+      pointer: "/inputSchema",
+      message: `no provider can be given this tool: ${prepared.reason}`,
+      severity: "error",
+    });
     return findings.sort(bySeverity);
   }
   const everywhere = new Set<string>();
@@ -35,7 +60,8 @@ export function lintTool(tool: ExportTool, targets: readonly ExportFormat[] = TA
   }
   for (const target of targets) {
     const { report } = exportTool(tool, tool.short, target);
-    for (const reason of report.fallback) findings.push({ target, code: "strict.impossible", pointer: "/inputSchema", message: `cannot be exported strict: ${reason}`, severity: "warning" });
+    for (const reason of report.fallback)
+      findings.push({ target, code: "strict.impossible", pointer: "/inputSchema", message: `cannot be exported strict: ${reason}`, severity: "warning" });
     const seen = new Set<string>();
     for (const relaxation of report.relaxations) {
       const key = keyOf(relaxation);
@@ -64,7 +90,13 @@ function keyOf(relaxation: Relaxation): string {
 
 function findingOf(target: LintFinding["target"], relaxation: Relaxation): LintFinding {
   const pointer = relaxation.pointer === "/name" || relaxation.pointer === "/description" ? relaxation.pointer : `/inputSchema${relaxation.pointer}`;
-  return { target, code: relaxation.code, pointer, message: explain(relaxation), severity: relaxation.code.startsWith("root.") && target === "all" ? "error" : "warning" };
+  return {
+    target,
+    code: relaxation.code,
+    pointer,
+    message: explain(relaxation),
+    severity: relaxation.code.startsWith("root.") && target === "all" ? "error" : "warning",
+  };
 }
 
 function explain(relaxation: Relaxation): string {
@@ -85,22 +117,62 @@ function explain(relaxation: Relaxation): string {
     "object.as_text": "an object without declared properties is refused; it is asked for as JSON text",
     "any.spelled_out": "a value without a type is refused; give it one",
   };
-  return known[code] ?? (code.startsWith("root.") ? `providers refuse this at the root of a schema; it is turned into a sentence of the description (${code})` : `${code.replaceAll(/[._]/g, " ")}${value}`);
+  return (
+    known[code] ??
+    (code.startsWith("root.")
+      ? `providers refuse this at the root of a schema; it is turned into a sentence of the description (${code})`
+      : `${code.replaceAll(/[._]/g, " ")}${value}`)
+  );
 }
 
 function nameFindings(tool: ExportTool): LintFinding[] {
   const out: LintFinding[] = [];
-  if (!/^[A-Za-z0-9_.-]{1,128}$/.test(tool.name)) out.push({ target: "all", code: "name.illegal", pointer: "/name", message: `the name ${JSON.stringify(tool.name)} is outside what MCP allows (1-128 of A-Za-z0-9_.-)`, severity: "error" });
-  else if (!/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(tool.name)) out.push({ target: "openai", code: "name.mapped", pointer: "/name", message: `OpenAI takes names of letters, digits, _ and - up to 64; hosts will show ${JSON.stringify(tool.name)} under another name`, severity: "warning" });
+  if (!/^[A-Za-z0-9_.-]{1,128}$/.test(tool.name))
+    out.push({
+      target: "all",
+      code: "name.illegal",
+      pointer: "/name",
+      message: `the name ${JSON.stringify(tool.name)} is outside what MCP allows (1-128 of A-Za-z0-9_.-)`,
+      severity: "error",
+    });
+  else if (!/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(tool.name))
+    out.push({
+      target: "openai",
+      code: "name.mapped",
+      pointer: "/name",
+      message: `OpenAI takes names of letters, digits, _ and - up to 64; hosts will show ${JSON.stringify(tool.name)} under another name`,
+      severity: "warning",
+    });
   return out;
 }
 
 function textFindings(tool: ExportTool): LintFinding[] {
   const out: LintFinding[] = [];
   const description = tool.description;
-  if (typeof description !== "string" || description.trim() === "") out.push({ target: "all", code: "description.missing", pointer: "/description", message: "a model chooses tools by their description, and there is none", severity: "warning" });
-  else if (description.length > OPENAI_MAX_DESCRIPTION) out.push({ target: "openai", code: "description.long", pointer: "/description", message: `${description.length} characters; OpenAI was seen to refuse over ${OPENAI_MAX_DESCRIPTION}, so it is cut`, severity: "warning" });
+  if (typeof description !== "string" || description.trim() === "")
+    out.push({
+      target: "all",
+      code: "description.missing",
+      pointer: "/description",
+      message: "a model chooses tools by their description, and there is none",
+      severity: "warning",
+    });
+  else if (description.length > OPENAI_MAX_DESCRIPTION)
+    out.push({
+      target: "openai",
+      code: "description.long",
+      pointer: "/description",
+      message: `${description.length} characters; OpenAI was seen to refuse over ${OPENAI_MAX_DESCRIPTION}, so it is cut`,
+      severity: "warning",
+    });
   const output = tool.outputSchema;
-  if (output !== undefined && own(output, "type") !== "object") out.push({ target: "mcp", code: "output.not_object", pointer: "/outputSchema", message: "clients before revision 2026-07-28 refuse an outputSchema whose root is not an object", severity: "warning" });
+  if (output !== undefined && own(output, "type") !== "object")
+    out.push({
+      target: "mcp",
+      code: "output.not_object",
+      pointer: "/outputSchema",
+      message: "clients before revision 2026-07-28 refuse an outputSchema whose root is not an object",
+      severity: "warning",
+    });
   return out;
 }

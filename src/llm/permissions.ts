@@ -16,7 +16,11 @@ export type PermissionFormat = (typeof PERMISSION_FORMATS)[number];
  * ask or refuse earlier; the kit decides again on every call whatever the host does.
  */
 export function exportPermissions(rows: readonly PermissionRow[], format: PermissionFormat, server: string): JsonObject {
-  const names = (decision: PermissionRow["decision"]): string[] => rows.filter((row) => row.decision === decision).map((row) => row.short).sort();
+  const names = (decision: PermissionRow["decision"]): string[] =>
+    rows
+      .filter((row) => row.decision === decision)
+      .map((row) => row.short)
+      .sort();
   switch (format) {
     case "claude-code-permissions": {
       const rules = (decision: PermissionRow["decision"]): string[] => names(decision).map((name) => `mcp__${server}__${name}`);
@@ -24,9 +28,16 @@ export function exportPermissions(rows: readonly PermissionRow[], format: Permis
     }
     case "vscode":
       return {
-        "chat.tools.eligibleForAutoApproval": Object.fromEntries(rows.map((row): [string, boolean] => [`mcp_${server}_${row.short}`, row.decision === "allow"]).sort(([a], [b]) => (a < b ? -1 : 1))),
+        "chat.tools.eligibleForAutoApproval": Object.fromEntries(
+          rows.map((row): [string, boolean] => [`mcp_${server}_${row.short}`, row.decision === "allow"]).sort(([a], [b]) => (a < b ? -1 : 1)),
+        ),
       };
     case "openai-require-approval":
-      return { type: "mcp", server_label: server, allowed_tools: [...names("allow"), ...names("ask")].sort(), require_approval: { always: { tool_names: names("ask") }, never: { tool_names: names("allow") } } };
+      return {
+        type: "mcp",
+        server_label: server,
+        allowed_tools: [...names("allow"), ...names("ask")].sort(),
+        require_approval: { always: { tool_names: names("ask") }, never: { tool_names: names("allow") } },
+      };
   }
 }

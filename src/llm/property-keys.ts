@@ -1,6 +1,6 @@
 import { isObject, type Json } from "../base/json.ts";
 import { nameHash } from "../tools/names.ts";
-import type { Notes} from "./schema-node.ts";
+import type { Notes } from "./schema-node.ts";
 import { forEachSubschema, mapSubschemas, propertiesOf, requiredOf, type Node } from "./schema-node.ts";
 import { setOwn, type JsonObject } from "../base/json.ts";
 import type { PreparedSchema } from "./prepare.ts";

@@ -34,7 +34,9 @@ function readBlock(block: unknown): ResultPart {
   const resource = own(block, "resource");
   if (type === "resource" && isObject(resource)) return readResource(resource);
   const mime = own(block, "mimeType");
-  return text(`[a block of type ${typeof type === "string" ? JSON.stringify(type.slice(0, 60)) : "unknown"}${typeof mime === "string" ? ` (${mime.slice(0, 60)})` : ""} that cannot be shown]`);
+  return text(
+    `[a block of type ${typeof type === "string" ? JSON.stringify(type.slice(0, 60)) : "unknown"}${typeof mime === "string" ? ` (${mime.slice(0, 60)})` : ""} that cannot be shown]`,
+  );
 }
 
 function text(value: string): ResultPart {
@@ -55,7 +57,8 @@ function readResource(resource: Record<string, unknown>): ResultPart {
 }
 
 function media(medium: "image" | "audio" | "document", mimeType: unknown, data: unknown): ResultPart {
-  if (typeof mimeType !== "string" || typeof data !== "string" || data === "" || !/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(data)) return text(`[${medium} that cannot be shown: ${typeof data === "string" && data !== "" ? "its data is not base64" : "it has no data"}]`);
+  if (typeof mimeType !== "string" || typeof data !== "string" || data === "" || !/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(data))
+    return text(`[${medium} that cannot be shown: ${typeof data === "string" && data !== "" ? "its data is not base64" : "it has no data"}]`);
   return { kind: "media", medium, mimeType: mimeType.toLowerCase(), data, bytes: decodedBytes(data) };
 }
 

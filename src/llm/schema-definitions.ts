@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../base/json.ts";
-import type { Notes} from "./schema-node.ts";
+import type { Notes } from "./schema-node.ts";
 import { forEachSubschema, mapSubschemas, propertiesOf, pointTo, requiredOf, type Node } from "./schema-node.ts";
 
 const REF_PREFIX = "#/$defs/";
@@ -86,7 +86,9 @@ export function pruneRequired(root: Node, definitions: ReadonlyMap<string, Json>
   const prune = (schema: Json, pointer: string, branch: boolean): void => {
     if (!isObject(schema)) return;
     const node = schema as Node;
-    forEachSubschema(node, (child, keyword, key) => prune(child, key === null ? `${pointer}/${keyword}` : pointTo(`${pointer}/${keyword}`, key), IN_PLACE.has(keyword) || keyword === "contains"));
+    forEachSubschema(node, (child, keyword, key) =>
+      prune(child, key === null ? `${pointer}/${keyword}` : pointTo(`${pointer}/${keyword}`, key), IN_PLACE.has(keyword) || keyword === "contains"),
+    );
     const required = requiredOf(node);
     if (branch || required.length === 0) return;
     const own = propertiesOf(node);

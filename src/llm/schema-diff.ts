@@ -27,7 +27,12 @@ function shown(tool: object): Shown {
   const fn = own(tool, "function");
   const body: unknown = isObject(fn) ? fn : tool;
   const schema = ["parameters", "input_schema", "parametersJsonSchema", "inputSchema"].map((key) => own(body, key)).find((value) => value !== undefined);
-  return { name: String(own(body, "name")), description: String(own(body, "description") ?? ""), strict: (own(body, "strict") ?? null) as Json, schema: (schema ?? {}) as Json };
+  return {
+    name: String(own(body, "name")),
+    description: String(own(body, "description") ?? ""),
+    strict: (own(body, "strict") ?? null) as Json,
+    schema: (schema ?? {}) as Json,
+  };
 }
 
 /** `place` is a path for people: `filter.tags[]`. */
@@ -43,7 +48,8 @@ function compare(before: Json | undefined, after: Json | undefined, place: strin
     const left = own(before, keyword) as Json | undefined;
     const right = own(after, keyword) as Json | undefined;
     if (keyword === "properties" || keyword === "required" || sameJson(left, right)) continue;
-    if ((keyword === "items" || keyword === "additionalProperties") && isObject(left) && isObject(right)) compare(left as Json, right as Json, `${place}${keyword === "items" ? "[]" : ".*"}`, out);
+    if ((keyword === "items" || keyword === "additionalProperties") && isObject(left) && isObject(right))
+      compare(left as Json, right as Json, `${place}${keyword === "items" ? "[]" : ".*"}`, out);
     else if (keyword === "enum" && Array.isArray(left) && Array.isArray(right)) out.push(`${name}: ${enumChange(left, right)}`);
     else if (left === undefined) out.push(`${name}: ${keyword} ${quote(JSON.stringify(right))} added`);
     else if (right === undefined) out.push(`${name}: ${keyword} ${quote(JSON.stringify(left))} taken away`);
@@ -72,7 +78,10 @@ function compareMembers(before: object, after: object, place: string, out: strin
 function enumChange(before: readonly Json[], after: readonly Json[]): string {
   const added = after.filter((value) => !before.some((other) => sameJson(value, other)));
   const removed = before.filter((value) => !after.some((other) => sameJson(value, other)));
-  const parts = [...(added.length > 0 ? [`now also ${added.map((value) => quote(JSON.stringify(value))).join(", ")}`] : []), ...(removed.length > 0 ? [`no longer ${removed.map((value) => quote(JSON.stringify(value))).join(", ")}`] : [])];
+  const parts = [
+    ...(added.length > 0 ? [`now also ${added.map((value) => quote(JSON.stringify(value))).join(", ")}`] : []),
+    ...(removed.length > 0 ? [`no longer ${removed.map((value) => quote(JSON.stringify(value))).join(", ")}`] : []),
+  ];
   return parts.length > 0 ? parts.join("; ") : "values in another order";
 }
 

@@ -74,8 +74,16 @@ const JOIN: ReadonlyMap<string, Join> = new Map<string, Join>([
   ["items", joinSchemas],
   ["contains", () => undefined],
   ["propertyNames", joinSchemas],
-  ["minimum", larger], ["exclusiveMinimum", larger], ["minLength", larger], ["minItems", larger], ["minProperties", larger],
-  ["maximum", smaller], ["exclusiveMaximum", smaller], ["maxLength", smaller], ["maxItems", smaller], ["maxProperties", smaller],
+  ["minimum", larger],
+  ["exclusiveMinimum", larger],
+  ["minLength", larger],
+  ["minItems", larger],
+  ["minProperties", larger],
+  ["maximum", smaller],
+  ["exclusiveMaximum", smaller],
+  ["maxLength", smaller],
+  ["maxItems", smaller],
+  ["maxProperties", smaller],
   ["uniqueItems", (a, b) => a === true || b === true],
 ]);
 

@@ -5,22 +5,82 @@ import type { Effect, Relaxation } from "./types.ts";
 export type Node = JsonObject;
 
 /** Keywords whose value is one subschema. */
-export const SINGLE_KEYWORDS: ReadonlySet<string> = new Set(["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedItems", "unevaluatedProperties"]);
+export const SINGLE_KEYWORDS: ReadonlySet<string> = new Set([
+  "items",
+  "additionalProperties",
+  "not",
+  "if",
+  "then",
+  "else",
+  "contains",
+  "propertyNames",
+  "unevaluatedItems",
+  "unevaluatedProperties",
+]);
 /** Keywords whose value is a list of subschemas. */
 export const LIST_KEYWORDS: ReadonlySet<string> = new Set(["prefixItems", "anyOf", "oneOf", "allOf"]);
 /** Keywords whose value maps names to subschemas. */
 export const MAP_KEYWORDS: ReadonlySet<string> = new Set(["properties", "patternProperties", "dependentSchemas", "$defs"]);
 /** Keywords that say something to a reader and nothing to a validator. */
-export const ANNOTATIONS: ReadonlySet<string> = new Set(["title", "description", "default", "examples", "example", "deprecated", "readOnly", "writeOnly", "$comment", "format"]);
+export const ANNOTATIONS: ReadonlySet<string> = new Set([
+  "title",
+  "description",
+  "default",
+  "examples",
+  "example",
+  "deprecated",
+  "readOnly",
+  "writeOnly",
+  "$comment",
+  "format",
+]);
 
 /** The fixed order in which keywords are written; unlisted ones follow, sorted. */
 const ORDER = [
-  "$ref", "type", "title", "description", "nullable", "const", "enum", "format", "pattern", "minLength", "maxLength",
-  "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
-  "prefixItems", "items", "minItems", "maxItems", "uniqueItems", "contains", "minContains", "maxContains",
-  "properties", "patternProperties", "additionalProperties", "propertyNames", "required", "minProperties", "maxProperties",
-  "dependentRequired", "dependentSchemas", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
-  "unevaluatedItems", "unevaluatedProperties", "default", "examples",
+  "$ref",
+  "type",
+  "title",
+  "description",
+  "nullable",
+  "const",
+  "enum",
+  "format",
+  "pattern",
+  "minLength",
+  "maxLength",
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "multipleOf",
+  "prefixItems",
+  "items",
+  "minItems",
+  "maxItems",
+  "uniqueItems",
+  "contains",
+  "minContains",
+  "maxContains",
+  "properties",
+  "patternProperties",
+  "additionalProperties",
+  "propertyNames",
+  "required",
+  "minProperties",
+  "maxProperties",
+  "dependentRequired",
+  "dependentSchemas",
+  "allOf",
+  "anyOf",
+  "oneOf",
+  "not",
+  "if",
+  "then",
+  "else",
+  "unevaluatedItems",
+  "unevaluatedProperties",
+  "default",
+  "examples",
 ];
 const RANK: ReadonlyMap<string, number> = new Map([...ORDER.map((keyword, i): [string, number] => [keyword, i]), ["$defs", 1000]]);
 
@@ -80,7 +140,8 @@ export function branchesOf(node: Node, keyword: string): readonly Json[] {
 /** Appends a key to a JSON pointer. */
 export function pointTo(pointer: string, ...keys: readonly (string | number)[]): string {
   let out = pointer;
-  for (const key of keys) out += `/${typeof key === "number" ? key : key.includes("~") || key.includes("/") ? key.replaceAll("~", "~0").replaceAll("/", "~1") : key}`;
+  for (const key of keys)
+    out += `/${typeof key === "number" ? key : key.includes("~") || key.includes("/") ? key.replaceAll("~", "~0").replaceAll("/", "~1") : key}`;
   return out;
 }
 

@@ -11,7 +11,10 @@ export interface Spot {
 
 /** Sets exclusive bounds on the repaired node. Draft-04 writes `minimum: 0, exclusiveMinimum: true`, whatever dialect the file claims. */
 export function repairBounds(raw: JsonObject, out: Node, spot: Spot, notes: Notes): void {
-  for (const [exclusive, inclusive] of [["exclusiveMinimum", "minimum"], ["exclusiveMaximum", "maximum"]] as const) {
+  for (const [exclusive, inclusive] of [
+    ["exclusiveMinimum", "minimum"],
+    ["exclusiveMaximum", "maximum"],
+  ] as const) {
     const value = raw[exclusive];
     if (typeof value === "number" && Number.isFinite(value)) {
       out[exclusive] = value;

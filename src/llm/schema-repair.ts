@@ -27,7 +27,8 @@ export interface RepairOptions {
 const MAX_NODES = 20_000;
 const MAX_DEPTH = 100;
 const MAX_DEFINITIONS = 2_000;
-const KNOWN_DIALECT = /^https?:\/\/(?:json-schema\.org\/(?:draft-0[3-7]\/(?:hyper-)?schema|draft\/20(?:19-09|20-12)\/schema|schema)|spec\.openapis\.org\/oas\/3\.1\/dialect\/[\w-]+)#?$/;
+const KNOWN_DIALECT =
+  /^https?:\/\/(?:json-schema\.org\/(?:draft-0[3-7]\/(?:hyper-)?schema|draft\/20(?:19-09|20-12)\/schema|schema)|spec\.openapis\.org\/oas\/3\.1\/dialect\/[\w-]+)#?$/;
 const ROOT_WORDS: ReadonlySet<string> = new Set(["title", "description", "default", "examples", "example", "deprecated", "readOnly", "writeOnly", "nullable"]);
 
 /**
@@ -42,8 +43,10 @@ export function repairSchema(raw: unknown, options: RepairOptions = {}): Repaire
   if (!rootIsObject(raw)) return excluded("schema.not_object", `the root of inputSchema has type ${JSON.stringify(raw["type"])}, not "object"`);
   const repair = new Repair(raw as JsonObject);
   const root = repair.root();
-  if (repair.tooLarge) return excluded("schema.too_large", `the schema has over ${MAX_NODES} subschemas, ${MAX_DEFINITIONS} definitions or ${MAX_DEPTH} levels`);
-  if (repair.external.size > 0 && options.externalRefs !== "any") return excluded("ref.external", `the schema refers outside itself: ${[...repair.external].join(", ")}`);
+  if (repair.tooLarge)
+    return excluded("schema.too_large", `the schema has over ${MAX_NODES} subschemas, ${MAX_DEFINITIONS} definitions or ${MAX_DEPTH} levels`);
+  if (repair.external.size > 0 && options.externalRefs !== "any")
+    return excluded("ref.external", `the schema refers outside itself: ${[...repair.external].join(", ")}`);
   const recursive = definitionGraph(repair.definitions).cycles;
   const definitions = dropEndlessRefs(repair.definitions, recursive, repair.notes);
   const cycles = definitions === repair.definitions ? recursive : definitionGraph(definitions).cycles;
@@ -66,7 +69,17 @@ function rootIsObject(raw: Record<string, unknown>): boolean {
   return Array.isArray(type) && type.includes("object");
 }
 
-const CONDITIONS: ReadonlySet<string> = new Set(["not", "if", "then", "else", "contains", "propertyNames", "dependentSchemas", "unevaluatedItems", "unevaluatedProperties"]);
+const CONDITIONS: ReadonlySet<string> = new Set([
+  "not",
+  "if",
+  "then",
+  "else",
+  "contains",
+  "propertyNames",
+  "dependentSchemas",
+  "unevaluatedItems",
+  "unevaluatedProperties",
+]);
 
 class Repair {
   readonly notes = new Notes();
@@ -87,7 +100,8 @@ class Repair {
     const raw = this.#raw;
     const bare = Object.keys(raw).every((key) => ROOT_WORDS.has(key) || isDroppedKeyword(key, raw[key]!) || key === "type");
     const node = this.node({ ...raw, type: "object" }, { pointer: "", depth: 0, condition: false }) as Node;
-    if (raw["type"] !== "object") this.notes.add(bare ? "root.no_arguments" : "type.added", "", raw["type"], "object", raw["type"] === undefined ? "annotated" : "narrowed");
+    if (raw["type"] !== "object")
+      this.notes.add(bare ? "root.no_arguments" : "type.added", "", raw["type"], "object", raw["type"] === undefined ? "annotated" : "narrowed");
     return node;
   }
 
@@ -190,7 +204,15 @@ class Repair {
     }
     const map: JsonObject = {};
     for (const key of Object.keys(value)) {
-      setOwn(map, key, this.node(value[key] as Json, { pointer: pointTo(spot.pointer, keyword, key), depth: spot.depth + 1, condition: spot.condition || CONDITIONS.has(keyword) }));
+      setOwn(
+        map,
+        key,
+        this.node(value[key] as Json, {
+          pointer: pointTo(spot.pointer, keyword, key),
+          depth: spot.depth + 1,
+          condition: spot.condition || CONDITIONS.has(keyword),
+        }),
+      );
     }
     out[keyword] = map;
   }
@@ -240,7 +262,10 @@ class Repair {
 
   /** The definition's own name where that is free and legal, else with a hash of its place: never depends on what was met before. */
   #nameFor(pointer: string): string {
-    const keys = pointer.split("/").slice(1).map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+    const keys = pointer
+      .split("/")
+      .slice(1)
+      .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
     const last = keys.at(-1) ?? "Root";
     const base = last.replace(/[^A-Za-z0-9_.-]+/g, "_");
     const declared = (place: string): boolean => Object.hasOwn((own(this.#raw, place) ?? {}) as object, base);

@@ -1,7 +1,7 @@
 import { canonicalJson, isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
 import { refName } from "./schema-definitions.ts";
 import { canBeObject, intersect, isBare, mergeAllOf, sameShape, withoutWords } from "./schema-merge.ts";
-import type { Notes} from "./schema-node.ts";
+import type { Notes } from "./schema-node.ts";
 import { ANNOTATIONS, branchesOf, distinctValues, omit, propertiesOf, requiredOf, sameJson, type Node } from "./schema-node.ts";
 import { sharedType } from "./schema-keywords.ts";
 import { choiceOfRequired, describeConstraint, describeShape } from "./words.ts";
@@ -65,7 +65,10 @@ function flatten(start: Node, definitions: ReadonlyMap<string, Json>, notes: Not
     const branches = branchesOf(node, keyword);
     if (branches.length === 0) continue;
     node = omit(node, keyword);
-    const shapes = branches.map(follow).filter(canBeObject).map((branch) => (isObject(branch) ? (depth < 8 ? flatten(branch as Node, definitions, notes, sentences, depth + 1) : (branch as Node)) : {}));
+    const shapes = branches
+      .map(follow)
+      .filter(canBeObject)
+      .map((branch) => (isObject(branch) ? (depth < 8 ? flatten(branch as Node, definitions, notes, sentences, depth + 1) : (branch as Node)) : {}));
     if (shapes.length === 0) {
       notes.add(`root.${keyword}_dropped`, `/${keyword}`, [...branches], null, "widened");
       continue;
@@ -130,7 +133,12 @@ function union(variants: readonly Json[]): Json {
     return { ...(type === undefined ? {} : { type }), ...wordsOf(first), enum: all };
   }
   // A variant that is the plain form of the others (same type, nothing more) takes them in.
-  const widest = distinct.find((variant) => isObject(variant) && sameJson(Object.keys(withoutWords(variant) as Node), ["type"]) && distinct.every((other) => isObject(other) && sameJson(other["type"] as Json | undefined, variant["type"] as Json)));
+  const widest = distinct.find(
+    (variant) =>
+      isObject(variant) &&
+      sameJson(Object.keys(withoutWords(variant) as Node), ["type"]) &&
+      distinct.every((other) => isObject(other) && sameJson(other["type"] as Json | undefined, variant["type"] as Json)),
+  );
   if (widest !== undefined) return widest;
   return { anyOf: flattenUnion(distinct) };
 }

@@ -1,6 +1,6 @@
 import { isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
 import { isBare, sameShape } from "./schema-merge.ts";
-import type { Notes} from "./schema-node.ts";
+import type { Notes } from "./schema-node.ts";
 import { ANNOTATIONS, branchesOf, mapSubschemas, omit, pointTo, propertiesOf, requiredOf, type Node } from "./schema-node.ts";
 import { choiceOfRequired } from "./words.ts";
 
@@ -56,8 +56,20 @@ export function tupleAsList(node: Node, pointer: string, notes: Notes): Node {
 /** A sentence for a union that only says which properties must be there together; undefined when it says more. */
 export function requiredChoice(node: Node, keyword: "anyOf" | "oneOf"): string | undefined {
   const branches = branchesOf(node, keyword);
-  const plain = branches.length > 0 && branches.every((branch) => isObject(branch) && Object.keys(branch).every((key) => ["required", "type", "not"].includes(key) || ANNOTATIONS.has(key)) && ("required" in branch || "not" in branch));
-  return plain ? choiceOfRequired(branches.map((branch) => requiredOf(branch as Node)), keyword === "oneOf") : undefined;
+  const plain =
+    branches.length > 0 &&
+    branches.every(
+      (branch) =>
+        isObject(branch) &&
+        Object.keys(branch).every((key) => ["required", "type", "not"].includes(key) || ANNOTATIONS.has(key)) &&
+        ("required" in branch || "not" in branch),
+    );
+  return plain
+    ? choiceOfRequired(
+        branches.map((branch) => requiredOf(branch as Node)),
+        keyword === "oneOf",
+      )
+    : undefined;
 }
 
 /** Where a wider subschema makes the whole narrower: more than one branch fits, more is forbidden, another consequence applies. */

@@ -17,7 +17,9 @@ export function selectTools(tools: readonly ExportTool[], limit: number): Select
   if (tools.length <= limit) return { chosen: tools, leftOut: [] };
   const byApp = new Map<string, ExportTool[]>();
   for (const tool of tools) byApp.set(tool.app, [...(byApp.get(tool.app) ?? []), tool]);
-  const queues = [...byApp.keys()].sort().map((app) => byApp.get(app)!.sort((a, b) => RISKS.indexOf(a.risk) - RISKS.indexOf(b.risk) || (a.full < b.full ? -1 : 1)));
+  const queues = [...byApp.keys()]
+    .sort()
+    .map((app) => byApp.get(app)!.sort((a, b) => RISKS.indexOf(a.risk) - RISKS.indexOf(b.risk) || (a.full < b.full ? -1 : 1)));
   const chosen = new Set<ExportTool>();
   for (let turn = 0; chosen.size < limit; turn += 1) {
     for (const queue of queues) {

@@ -5,7 +5,7 @@ import { withKeyStyle } from "./property-keys.ts";
 import { refName, refsIn } from "./schema-definitions.ts";
 import { withDefinitions } from "./schema-inline.ts";
 import { intersect, isBare, mergeAllOf } from "./schema-merge.ts";
-import type { Notes} from "./schema-node.ts";
+import type { Notes } from "./schema-node.ts";
 import { branchesOf, inKeywordOrder, omit, pointTo, propertiesOf, requiredOf, typesOf, type Node } from "./schema-node.ts";
 import { isFreeForm, requiredChoice, withoutFalse } from "./schema-shape.ts";
 import { describeConstraint, valueInWords, withFacts } from "./words.ts";
@@ -13,7 +13,22 @@ import { describeConstraint, valueInWords, withFacts } from "./words.ts";
 const FORMATS: ReadonlySet<string> = new Set(["date-time", "date", "time"]);
 const CONDITIONS = ["not", "if", "then", "else", "dependentRequired", "dependentSchemas"];
 /** What Gemini's JSON Schema form lists and a node may keep as it is. */
-const KEPT: ReadonlySet<string> = new Set(["type", "title", "description", "enum", "items", "prefixItems", "minItems", "maxItems", "minimum", "maximum", "anyOf", "properties", "additionalProperties", "required"]);
+const KEPT: ReadonlySet<string> = new Set([
+  "type",
+  "title",
+  "description",
+  "enum",
+  "items",
+  "prefixItems",
+  "minItems",
+  "maxItems",
+  "minimum",
+  "maximum",
+  "anyOf",
+  "properties",
+  "additionalProperties",
+  "required",
+]);
 
 /** A Gemini schema in parts, for the targets that are made from it. */
 export interface GeminiSchema {
@@ -32,7 +47,9 @@ export function geminiParts(prepared: PreparedSchema, notes: Notes): GeminiSchem
   const styled = withKeyStyle(prepared, "identifier", notes);
   const compiler = new GeminiCompiler(styled, notes);
   const root = compiler.node(styled.root, "", undefined) as Node;
-  const definitions = new Map([...styled.definitions].map(([name, node]): [string, Json] => [name, compiler.node(node, `/$defs/${name}`, styled.cycles.get(name))]));
+  const definitions = new Map(
+    [...styled.definitions].map(([name, node]): [string, Json] => [name, compiler.node(node, `/$defs/${name}`, styled.cycles.get(name))]),
+  );
   return { root, definitions };
 }
 
@@ -50,7 +67,14 @@ class GeminiCompiler {
     if (!isObject(schema)) return schema === false ? false : {};
     let node = withoutFalse(schema as Node, pointer, this.#notes);
     if (refName(node) !== undefined) {
-      if (Object.keys(node).length > 1) this.#notes.add("ref.siblings_dropped", pointer, Object.keys(node).filter((key) => key !== "$ref"), null, "widened");
+      if (Object.keys(node).length > 1)
+        this.#notes.add(
+          "ref.siblings_dropped",
+          pointer,
+          Object.keys(node).filter((key) => key !== "$ref"),
+          null,
+          "widened",
+        );
       return { $ref: node["$ref"]! };
     }
     const facts: string[] = [];
@@ -63,7 +87,13 @@ class GeminiCompiler {
   #merged(node: Node, pointer: string): Node {
     if (!Array.isArray(node["allOf"])) return node;
     const merged = mergeAllOf(node, (branch) => this.#follow(branch));
-    this.#notes.add("allOf.merged", pointTo(pointer, "allOf"), merged.lost.length > 0 ? [...new Set(merged.lost)] : null, null, merged.lost.length > 0 ? "widened" : "annotated");
+    this.#notes.add(
+      "allOf.merged",
+      pointTo(pointer, "allOf"),
+      merged.lost.length > 0 ? [...new Set(merged.lost)] : null,
+      null,
+      merged.lost.length > 0 ? "widened" : "annotated",
+    );
     return merged.node;
   }
 
@@ -138,7 +168,8 @@ class GeminiCompiler {
       for (const keyword of CONDITIONS) if (keyword in node) this.#notes.add(`${keyword}.dropped`, pointTo(pointer, keyword), node[keyword], null, "widened");
     }
     this.#bounds(node, out, pointer, facts);
-    if (node["items"] === false) out["maxItems"] = Math.min(branchesOf(node, "prefixItems").length, typeof node["maxItems"] === "number" ? node["maxItems"] : Number.POSITIVE_INFINITY);
+    if (node["items"] === false)
+      out["maxItems"] = Math.min(branchesOf(node, "prefixItems").length, typeof node["maxItems"] === "number" ? node["maxItems"] : Number.POSITIVE_INFINITY);
     this.#members(node, out, pointer, cycle);
     return out;
   }

@@ -5,8 +5,22 @@ import { refName } from "./schema-definitions.ts";
 import { withDefinitions } from "./schema-inline.ts";
 import { enumWithNull, sharedType, valuesOfTypes, withNull } from "./schema-keywords.ts";
 import { intersect, isBare, mergeAllOf } from "./schema-merge.ts";
-import type { Notes} from "./schema-node.ts";
-import { ANNOTATIONS, branchesOf, distinctValues, inKeywordOrder, omit, pointTo, propertiesOf, requiredOf, sameJson, typeKeyword, typeOfValue, typesOf, type Node } from "./schema-node.ts";
+import type { Notes } from "./schema-node.ts";
+import {
+  ANNOTATIONS,
+  branchesOf,
+  distinctValues,
+  inKeywordOrder,
+  omit,
+  pointTo,
+  propertiesOf,
+  requiredOf,
+  sameJson,
+  typeKeyword,
+  typeOfValue,
+  typesOf,
+  type Node,
+} from "./schema-node.ts";
 import { requiredChoice, tupleAsList, withoutFalse } from "./schema-shape.ts";
 import { strictSizeProblem } from "./strict-limits.ts";
 
@@ -17,7 +31,22 @@ const FORMATS: ReadonlySet<string> = new Set(["date-time", "time", "date", "dura
 const NUMBER_KEYWORDS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
 const WORDS = ["title", "description"];
 /** Keywords that only narrow values: the host checks them, so leaving them out is safe. */
-const HANDLED: ReadonlySet<string> = new Set(["type", "title", "description", "enum", "const", "properties", "required", "additionalProperties", "patternProperties", "items", "prefixItems", "anyOf", "oneOf", "$ref"]);
+const HANDLED: ReadonlySet<string> = new Set([
+  "type",
+  "title",
+  "description",
+  "enum",
+  "const",
+  "properties",
+  "required",
+  "additionalProperties",
+  "patternProperties",
+  "items",
+  "prefixItems",
+  "anyOf",
+  "oneOf",
+  "$ref",
+]);
 
 /** Tries to say a schema in OpenAI's strict subset (rules 1.2): closed objects, every property required, null for absent. */
 export function openaiStrictSchema(prepared: PreparedSchema, notes: Notes): StrictResult {
@@ -76,7 +105,8 @@ class StrictCompiler {
 
   #reference(node: Node, pointer: string): Node {
     const beside = Object.keys(node).filter((key) => key !== "$ref");
-    if (beside.length > 0) this.#notes.add("ref.siblings_dropped", pointer, beside, null, beside.every((key) => ANNOTATIONS.has(key)) ? "annotated" : "widened");
+    if (beside.length > 0)
+      this.#notes.add("ref.siblings_dropped", pointer, beside, null, beside.every((key) => ANNOTATIONS.has(key)) ? "annotated" : "widened");
     return { $ref: node["$ref"]! };
   }
 
@@ -126,7 +156,8 @@ class StrictCompiler {
     }
     const groups = new Map<string, Json[]>();
     for (const value of values) {
-      const type = typeof value === "number" ? (real.some((other) => typeof other === "number" && !Number.isInteger(other)) ? "number" : "integer") : typeOfValue(value);
+      const type =
+        typeof value === "number" ? (real.some((other) => typeof other === "number" && !Number.isInteger(other)) ? "number" : "integer") : typeOfValue(value);
       groups.set(type, [...(groups.get(type) ?? []), value]);
     }
     return { ...pickWords(node), anyOf: [...groups].map(([type, list]) => (type === "null" ? { type } : { type, enum: list })) };
@@ -185,7 +216,9 @@ class StrictCompiler {
   }
 
   #dropped(node: Node, pointer: string, test: (key: string) => boolean): void {
-    for (const key of Object.keys(node)) if (test(key)) this.#notes.add(`${key}.dropped`, pointTo(pointer, key), node[key], null, ANNOTATIONS.has(key) && key !== "format" ? "annotated" : "widened");
+    for (const key of Object.keys(node))
+      if (test(key))
+        this.#notes.add(`${key}.dropped`, pointTo(pointer, key), node[key], null, ANNOTATIONS.has(key) && key !== "format" ? "annotated" : "widened");
   }
 }
 

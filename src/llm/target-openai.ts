@@ -2,7 +2,7 @@ import { isObject, type Json } from "../base/json.ts";
 import type { PreparedSchema } from "./prepare.ts";
 import { isPortablePattern } from "./safe-pattern.ts";
 import { withDefinitions } from "./schema-inline.ts";
-import type { Notes} from "./schema-node.ts";
+import type { Notes } from "./schema-node.ts";
 import { inKeywordOrder, omit, pointTo, typesOf, type Node } from "./schema-node.ts";
 import { isFreeForm, rewriteSubschemas, tupleAsList, withoutFalse } from "./schema-shape.ts";
 
@@ -21,7 +21,9 @@ export function openaiSchema(prepared: PreparedSchema, notes: Notes): Node {
     }
     return node;
   };
-  return inKeywordOrder(withDefinitions(walk(prepared.root, "") as Node, new Map([...prepared.definitions].map(([name, node]) => [name, walk(node, `/$defs/${name}`)])))) as Node;
+  return inKeywordOrder(
+    withDefinitions(walk(prepared.root, "") as Node, new Map([...prepared.definitions].map(([name, node]) => [name, walk(node, `/$defs/${name}`)]))),
+  ) as Node;
 }
 
 function withItems(node: Node): Node {

@@ -2,7 +2,7 @@ import { isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
 import type { PreparedSchema } from "./prepare.ts";
 import { refName } from "./schema-definitions.ts";
 import { isBare, sameShape } from "./schema-merge.ts";
-import type { Notes} from "./schema-node.ts";
+import type { Notes } from "./schema-node.ts";
 import { branchesOf, inKeywordOrder, omit, pointTo, propertiesOf, requiredOf, typesOf, type Node } from "./schema-node.ts";
 import { tupleAsList } from "./schema-shape.ts";
 import { geminiParts, type GeminiSchema } from "./target-gemini.ts";
@@ -54,7 +54,15 @@ const LEGACY: Profile = {
 const PORTABLE: Profile = {
   formats: new Set(["date-time", "date", "time"]),
   freeObject: (node) => ({ ...words(node), type: "object", properties: {}, additionalProperties: true }),
-  anything: () => ({ anyOf: [{ type: "string" }, { type: "number" }, { type: "boolean" }, { type: "object", properties: {}, additionalProperties: true }, { type: "array", items: { type: "string" } }] }),
+  anything: () => ({
+    anyOf: [
+      { type: "string" },
+      { type: "number" },
+      { type: "boolean" },
+      { type: "object", properties: {}, additionalProperties: true },
+      { type: "array", items: { type: "string" } },
+    ],
+  }),
   withNull: (node) => {
     const bare = omit(node, "title", "description");
     const branches = Array.isArray(bare["anyOf"]) && Object.keys(bare).length === 1 ? bare["anyOf"] : [bare];
@@ -93,7 +101,10 @@ class SingleTypes {
     const nullable = types.length < typesOf(node).length;
     if (typesOf(node).length === 0) return this.#anything(node, pointer);
     if (types.length === 0) return this.#onlyNull(node);
-    const single = types.length === 1 ? this.#single({ ...node, type: types[0]! }, pointer, inside) : { ...words(node), anyOf: types.map((type) => this.#single(omit({ ...node, type }, "title", "description"), pointer, inside)) };
+    const single =
+      types.length === 1
+        ? this.#single({ ...node, type: types[0]! }, pointer, inside)
+        : { ...words(node), anyOf: types.map((type) => this.#single(omit({ ...node, type }, "title", "description"), pointer, inside)) };
     return nullable ? this.#profile.withNull(single) : single;
   }
 
@@ -101,7 +112,9 @@ class SingleTypes {
     this.#notes.add("any.spelled_out", pointer, {}, null, "narrowed");
     const any = this.#profile.anything();
     if (!isObject(node)) return any;
-    return typeof node["description"] === "string" && typeof any["description"] === "string" ? { ...any, ...words(node as Node), description: `${node["description"]} (${any["description"]})` } : { ...any, ...words(node as Node) };
+    return typeof node["description"] === "string" && typeof any["description"] === "string"
+      ? { ...any, ...words(node as Node), description: `${node["description"]} (${any["description"]})` }
+      : { ...any, ...words(node as Node) };
   }
 
   #onlyNull(node: Node): Node {
@@ -116,7 +129,9 @@ class SingleTypes {
     this.#notes.add("ref.cut", pointer, `#/$defs/${name}`, null, "narrowed");
     const types = typesOf(target as Node);
     if (types.length === 1 && types[0] === "object") return this.#profile.freeObject(words(target as Node));
-    return types.length === 1 && types[0] !== "array" ? this.node(omit(target as Node, "items", "prefixItems", "properties", "anyOf"), pointer, inside) : this.#anything(words(target as Node), pointer);
+    return types.length === 1 && types[0] !== "array"
+      ? this.node(omit(target as Node, "items", "prefixItems", "properties", "anyOf"), pointer, inside)
+      : this.#anything(words(target as Node), pointer);
   }
 
   #union(node: Node, pointer: string, inside: readonly string[]): Node {
@@ -186,7 +201,13 @@ class SingleTypes {
     const names = Object.keys(properties);
     const more = node["additionalProperties"];
     if (names.length === 0 && pointer !== "") {
-      if (this.#profile.keepsMaps && isObject(more) && !isBare(more as Json)) return { ...words(node), type: "object", properties: {}, additionalProperties: this.node(more as Json, pointTo(pointer, "additionalProperties"), inside) };
+      if (this.#profile.keepsMaps && isObject(more) && !isBare(more as Json))
+        return {
+          ...words(node),
+          type: "object",
+          properties: {},
+          additionalProperties: this.node(more as Json, pointTo(pointer, "additionalProperties"), inside),
+        };
       if (this.#profile.keepsMaps && more === false) return { ...words(node), type: "object", properties: {} };
       if (!this.#profile.keepsMaps) this.#notes.add("object.as_text", pointer, null, null, "narrowed");
       return this.#profile.freeObject(node);
@@ -197,7 +218,8 @@ class SingleTypes {
     out["properties"] = map;
     const required = requiredOf(node).filter((name) => Object.hasOwn(map, name));
     if (required.length > 0) out["required"] = required;
-    if (more !== undefined && more !== false && this.#profile.keepsMaps && isObject(more)) out["additionalProperties"] = this.node(more as Json, pointTo(pointer, "additionalProperties"), inside);
+    if (more !== undefined && more !== false && this.#profile.keepsMaps && isObject(more))
+      out["additionalProperties"] = this.node(more as Json, pointTo(pointer, "additionalProperties"), inside);
     else if (more !== undefined) this.#notes.add("additionalProperties.dropped", pointTo(pointer, "additionalProperties"), more, null, "widened");
     return out;
   }

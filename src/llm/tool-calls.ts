@@ -45,7 +45,12 @@ function readOne(item: unknown, index: number): ParsedToolCall {
     case "tool_use":
       return { format: "anthropic", id: id(own(item, "id")), name: name(own(item, "name")), rawArguments: own(item, "input") };
     case "function_call":
-      return { format: "openai-responses", id: id(own(item, "call_id") ?? own(item, "id")), name: name(own(item, "name")), rawArguments: own(item, "arguments") };
+      return {
+        format: "openai-responses",
+        id: id(own(item, "call_id") ?? own(item, "id")),
+        name: name(own(item, "name")),
+        rawArguments: own(item, "arguments"),
+      };
     default:
       if (isObject(item) && Object.hasOwn(item, "args")) return geminiCall(item);
       return { format: "openai-chat", id: id(own(item, "id")), name: name(own(item, "name")), rawArguments: own(item, "arguments") };

@@ -36,7 +36,10 @@ export function exportTypeScript(tools: readonly TypedTool[]): TypeScriptExport 
         return "unknown";
       }
       const writer = new TypeWriter(`${base}${kind}`, repaired.schema);
-      blocks.push(...writer.definitions(), `${comment(kind === "Arguments" ? (tool.description ?? "") : "", "")}export type ${base}${kind} = ${writer.type(repaired.schema, "")};`);
+      blocks.push(
+        ...writer.definitions(),
+        `${comment(kind === "Arguments" ? (tool.description ?? "") : "", "")}export type ${base}${kind} = ${writer.type(repaired.schema, "")};`,
+      );
       return `${base}${kind}`;
     };
     const args = write(tool.inputSchema, "Arguments");
@@ -83,7 +86,10 @@ function uniqueName(base: string, taken: Set<string>): string {
 
 function comment(text: string, indent: string): string {
   if (text.trim() === "") return "";
-  const safe = text.trim().replaceAll("*/", "*\\/").split(/\s*\n\s*/);
+  const safe = text
+    .trim()
+    .replaceAll("*/", "*\\/")
+    .split(/\s*\n\s*/);
   return safe.length === 1 ? `/** ${safe[0]!} */\n${indent}` : `/**\n${safe.map((line) => `${indent} * ${line}`).join("\n")}\n${indent} */\n${indent}`;
 }
 

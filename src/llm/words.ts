@@ -25,7 +25,9 @@ export function choiceOfRequired(lists: readonly (readonly string[])[], exactlyO
 export function describeShape(shape: Node, index: number, all: readonly Node[]): string {
   const properties = propertiesOf(shape) ?? {};
   const required = requiredOf(shape);
-  const fixed = Object.entries(properties).filter(([, node]) => isObject(node) && "const" in node).map(([name, node]) => `\`${name}\` is ${valueInWords((node as Node)["const"]!)}`);
+  const fixed = Object.entries(properties)
+    .filter(([, node]) => isObject(node) && "const" in node)
+    .map(([name, node]) => `\`${name}\` is ${valueInWords((node as Node)["const"]!)}`);
   const optional = Object.keys(properties).filter((name) => !required.includes(name));
   const label = typeof shape["title"] === "string" ? ` (${shape["title"]})` : "";
   const parts = [
@@ -48,10 +50,16 @@ export function describeConstraint(node: Node): string[] {
   }
   if (isObject(node["not"])) {
     const required = requiredOf(node["not"] as Node);
-    out.push(required.length > 0 && Object.keys(node["not"]).every((key) => key === "required" || key === "type") ? `Do not give ${quoted(required)}${required.length > 1 ? " together" : ""}.` : `Not allowed: ${phrase(node["not"] as Node)}.`);
+    out.push(
+      required.length > 0 && Object.keys(node["not"]).every((key) => key === "required" || key === "type")
+        ? `Do not give ${quoted(required)}${required.length > 1 ? " together" : ""}.`
+        : `Not allowed: ${phrase(node["not"] as Node)}.`,
+    );
   }
-  for (const [key, names] of Object.entries((node["dependentRequired"] ?? {}) as JsonObject)) if (Array.isArray(names) && names.length > 0) out.push(`With \`${key}\`, also give ${quoted(names as string[])}.`);
-  for (const [key, schema] of Object.entries((node["dependentSchemas"] ?? {}) as JsonObject)) if (isObject(schema)) out.push(`With \`${key}\`, ${phrase(schema as Node)}.`);
+  for (const [key, names] of Object.entries((node["dependentRequired"] ?? {}) as JsonObject))
+    if (Array.isArray(names) && names.length > 0) out.push(`With \`${key}\`, also give ${quoted(names as string[])}.`);
+  for (const [key, schema] of Object.entries((node["dependentSchemas"] ?? {}) as JsonObject))
+    if (isObject(schema)) out.push(`With \`${key}\`, ${phrase(schema as Node)}.`);
   if (Array.isArray(node["enum"])) out.push(`The arguments are one of: ${valueInWords(node["enum"])}.`);
   if ("const" in node) out.push(`The arguments are exactly ${valueInWords(node["const"]!)}.`);
   return out;
@@ -76,7 +84,9 @@ function phrase(node: Node): string {
     }
   }
   if (!understood && branchesOf(node, "anyOf").length > 0 && Object.keys(node).length === 1) {
-    return branchesOf(node, "anyOf").map((branch) => (isObject(branch) ? phrase(branch as Node) : "anything")).join(" or ");
+    return branchesOf(node, "anyOf")
+      .map((branch) => (isObject(branch) ? phrase(branch as Node) : "anything"))
+      .join(" or ");
   }
   return understood && parts.length > 0 ? parts.join(" and ") : `they fit ${valueInWords(node)}`;
 }

@@ -5,7 +5,10 @@ import { isObject, own, type Json, type JsonObject } from "../base/json.ts";
  * Client capabilities that an app's grants allow, and the requests that may then arrive. Nothing is declared that is not granted, and
  * what is only forwarded is declared only on a connection that serves one client which has it (`client`: that client's capabilities).
  */
-export function clientCapabilities(grants: Grants, client: JsonObject | undefined): { readonly capabilities: JsonObject; readonly methods: ReadonlySet<string> } {
+export function clientCapabilities(
+  grants: Grants,
+  client: JsonObject | undefined,
+): { readonly capabilities: JsonObject; readonly methods: ReadonlySet<string> } {
   const capabilities: JsonObject = {};
   const methods = new Set<string>();
   const grant = (name: string, method: string, value: Json): void => {

@@ -25,7 +25,16 @@ export interface ConnectionParts {
 }
 
 /** Requests that change nothing: they may be sent again after a refusal for lack of capacity. */
-const SAFE = new Set(["ping", "tools/list", "prompts/list", "prompts/get", "resources/list", "resources/templates/list", "resources/read", "completion/complete"]);
+const SAFE = new Set([
+  "ping",
+  "tools/list",
+  "prompts/list",
+  "prompts/get",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+  "completion/complete",
+]);
 const BUSY = new Set([429, 502, 503, 504]);
 const BUSY_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
@@ -183,7 +192,9 @@ export class McpConnection implements Connection {
     this.#session = await this.#parts.renew!();
     this.#parts.onNote("the server had forgotten the session; a new one was opened");
     for (const { method, params } of this.#standing.values()) {
-      await this.#lane.request(method, params).catch((error: unknown) => this.#parts.onNote(`${method} failed in the new session: ${(error as Error).message}`));
+      await this.#lane
+        .request(method, params)
+        .catch((error: unknown) => this.#parts.onNote(`${method} failed in the new session: ${(error as Error).message}`));
     }
     // A new session may show other things; whoever listens compares digests.
     for (const name of ["tools", "prompts", "resources"]) {

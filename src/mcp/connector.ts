@@ -37,14 +37,20 @@ export function createConnector(options: ConnectorOptions): Connector {
 
   return {
     async connect(plan, scope, rawHooks, signal) {
-      if (plan.protocol === "modern") throw new StartError("mcp.protocol: modern (revision 2026-07-28) is not supported yet; use auto or legacy", { retry: false });
+      if (plan.protocol === "modern")
+        throw new StartError("mcp.protocol: modern (revision 2026-07-28) is not supported yet; use auto or legacy", { retry: false });
       if (signal.aborted) throw new StartError("the start was cancelled", { retry: true });
       const deadline = clock.monotonic() + plan.startTimeoutMs;
       const hooks = guardHooks(rawHooks, options.mask, clock);
       const server = serverKey(plan);
       const start = (opened: OpenedWire): Promise<Connection> =>
         establish({
-          plan, scope, hooks, signal, opened, clock,
+          plan,
+          scope,
+          hooks,
+          signal,
+          opened,
+          clock,
           clientInfo: { name: options.clientName, version: options.clientVersion },
           timeLeft: () => Math.max(1, deadline - clock.monotonic()),
           limits: () => ({ items: options.listLimits().toolsPerApp, pages: options.listLimits().listPages }),
@@ -60,7 +66,10 @@ export function createConnector(options: ConnectorOptions): Connector {
         const old = openOldSse(plan.package, spec, hooks, options);
         try {
           const connection = await start(old);
-          hooks.onLog?.("the server speaks the old HTTP+SSE transport (deprecated since 2025-03-26); it works, but calls lost with its stream cannot be resumed", "kit");
+          hooks.onLog?.(
+            "the server speaks the old HTTP+SSE transport (deprecated since 2025-03-26); it works, but calls lost with its stream cannot be resumed",
+            "kit",
+          );
           return connection;
         } catch (second) {
           throw old.reached() ? second : error;

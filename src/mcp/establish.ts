@@ -52,7 +52,8 @@ export async function establish(options: EstablishOptions): Promise<Connection> 
         else if (connection !== null) connection.session.deliver(message);
         else if (early.length < EARLY_KEPT) early.push(message);
       },
-      notification: (method, params) => (connection === null ? early.length < EARLY_KEPT && early.push({ method, params }) : connection.deliverNotification(method, params)),
+      notification: (method, params) =>
+        connection === null ? early.length < EARLY_KEPT && early.push({ method, params }) : connection.deliverNotification(method, params),
       closed: (reason) => connection?.deliverClosed(reason),
       protocolError: (message) => hooks.onProtocolError?.(message),
       note,
@@ -75,10 +76,26 @@ export async function establish(options: EstablishOptions): Promise<Connection> 
     options.onVersion(protocolVersion);
     const renew = async (): Promise<Session> => {
       opened.sessions!.forget();
-      return await shakeHands({ lane, wire, clientInfo: options.clientInfo, capabilities, version: protocolVersion, timeoutMs: plan.startTimeoutMs, signal: AbortSignal.timeout(plan.startTimeoutMs), onNote: note, onRequest });
+      return await shakeHands({
+        lane,
+        wire,
+        clientInfo: options.clientInfo,
+        capabilities,
+        version: protocolVersion,
+        timeoutMs: plan.startTimeoutMs,
+        signal: AbortSignal.timeout(plan.startTimeoutMs),
+        onNote: note,
+        onRequest,
+      });
     };
     const ready = new McpConnection({
-      app: plan.package, scope: options.scope, transport: opened.transport, pid: opened.pid, wire, lane, session,
+      app: plan.package,
+      scope: options.scope,
+      transport: opened.transport,
+      pid: opened.pid,
+      wire,
+      lane,
+      session,
       limits: options.limits,
       renew: opened.sessions === null ? null : renew,
       onNote: note,

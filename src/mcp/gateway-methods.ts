@@ -102,7 +102,9 @@ export function gatewayMethods(deps: MethodDeps): ReadonlyMap<string, MethodHand
 
 /** The app that serves a URI: as in the lists, the first that shows it, or whose template fits it. */
 function showing(kit: Kit, { principal: { client } }: GatewaySession, uri: string): { readonly app?: string } {
-  const found = kit.listResources(client).find(({ resource }) => resource["uri"] === uri) ?? kit.listTemplates(client).find(({ template }) => matchesTemplate(String(template["uriTemplate"]), uri));
+  const found =
+    kit.listResources(client).find(({ resource }) => resource["uri"] === uri) ??
+    kit.listTemplates(client).find(({ template }) => matchesTemplate(String(template["uriTemplate"]), uri));
   return found === undefined ? {} : { app: found.app };
 }
 
@@ -139,7 +141,8 @@ async function callTool({ kit, settings }: MethodDeps, session: GatewaySession, 
   flight.app = named.tool.app;
   const call = await kit.callTool(named.tool.full, params["arguments"] ?? {}, optionsOf(session, params, flight));
   // What is hidden from a client does not exist for it: the audit log has the reason, the answer has not.
-  if (call.error?.error_code === "POLICY_DENIED" && !visibleTools(kit, settings(), session).some((t) => t.name === name)) throw unknownTool(kit, settings(), session, name);
+  if (call.error?.error_code === "POLICY_DENIED" && !visibleTools(kit, settings(), session).some((t) => t.name === name))
+    throw unknownTool(kit, settings(), session, name);
   return toolResult(call, { invalidArguments, hasOutputSchema: named.definition["outputSchema"] !== undefined });
 }
 

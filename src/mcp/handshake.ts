@@ -53,8 +53,15 @@ const ZERO_ID = "id-0";
 export async function shakeHands(options: HandshakeOptions): Promise<Session> {
   // Loaded here, so that commands that start no server do not pay for it.
   const { Client: SdkClient } = await import("@modelcontextprotocol/sdk/client/index.js");
-  const client: Client = new SdkClient({ ...options.clientInfo }, { capabilities: options.capabilities, jsonSchemaValidator: { getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }) } });
-  client.fallbackRequestHandler = (request, extra) => options.onRequest({ method: request.method, params: (request.params ?? {}) as JsonObject, signal: extra.signal });
+  const client: Client = new SdkClient(
+    { ...options.clientInfo },
+    {
+      capabilities: options.capabilities,
+      jsonSchemaValidator: { getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }) },
+    },
+  );
+  client.fallbackRequestHandler = (request, extra) =>
+    options.onRequest({ method: request.method, params: (request.params ?? {}) as JsonObject, signal: extra.signal });
   const front = new ClientSide(options);
   try {
     // The lane has the deadline; the client's own must not come first.
@@ -96,7 +103,11 @@ class ClientSide implements Transport {
       try {
         const hello = await initialize(this.#options);
         this.hello = hello;
-        this.onmessage?.({ jsonrpc: "2.0", id: raw["id"] as number, result: { protocolVersion: hello.protocolVersion, capabilities: {}, serverInfo: { name: hello.serverInfo.name, version: hello.serverInfo.version } } });
+        this.onmessage?.({
+          jsonrpc: "2.0",
+          id: raw["id"] as number,
+          result: { protocolVersion: hello.protocolVersion, capabilities: {}, serverInfo: { name: hello.serverInfo.name, version: hello.serverInfo.version } },
+        });
       } catch (error) {
         this.failure = error;
         throw error;
@@ -129,7 +140,11 @@ async function initialize(options: HandshakeOptions): Promise<ServerHello> {
     if (!(error instanceof LinkError) || (error.kind !== "rpc" && !(error.kind === "http" && error.code === 400))) throw error;
     const advice = adviseVersion(asked, error);
     if (advice.kind === "other") throw error;
-    if (advice.kind === "none") throw new StartError(`no common protocol revision: the server speaks ${advice.listed.join(", ")}, this client ${PROTOCOL_VERSIONS.join(", ")}`, { retry: false, cause: error });
+    if (advice.kind === "none")
+      throw new StartError(`no common protocol revision: the server speaks ${advice.listed.join(", ")}, this client ${PROTOCOL_VERSIONS.join(", ")}`, {
+        retry: false,
+        cause: error,
+      });
     options.onNote(`the server refused protocol revision ${asked} (${plainLine(error.message)}); asking again with ${advice.version}`);
     asked = advice.version;
     result = await ask(asked);
@@ -144,7 +159,10 @@ function readHello(result: JsonObject, asked: string, note: (text: string) => vo
     version = asked;
   }
   if (!PROTOCOL_VERSIONS.includes(version as string)) {
-    throw new StartError(`no common protocol revision: the server answered with ${plainLine(version as string)}, this client asked for ${asked} and knows ${PROTOCOL_VERSIONS.join(", ")}`, { retry: false });
+    throw new StartError(
+      `no common protocol revision: the server answered with ${plainLine(version as string)}, this client asked for ${asked} and knows ${PROTOCOL_VERSIONS.join(", ")}`,
+      { retry: false },
+    );
   }
   const info = own(result, "serverInfo");
   const name = own(info, "name");
@@ -182,6 +200,7 @@ function textOf(value: unknown): string {
 function mapIds(message: WireMessage, from: number | string, to: number | string): WireMessage {
   if (message["id"] === from) return { ...message, id: to };
   const params = message["params"];
-  if (message["method"] === "notifications/cancelled" && own(params, "requestId") === from) return { ...message, params: { ...(params as object), requestId: to } };
+  if (message["method"] === "notifications/cancelled" && own(params, "requestId") === from)
+    return { ...message, params: { ...(params as object), requestId: to } };
   return message;
 }

@@ -8,7 +8,8 @@ import { plainLine, seconds } from "./plain-line.ts";
 const EXCERPT_BYTES = 8192;
 const SHOWN_CHARS = 200;
 /** How servers say that they do not know a session; many answer 400, or even 200, instead of 404. */
-const UNKNOWN_SESSION = /\bsession\b.{0,40}\b(?:not found|unknown|expired|invalid|not exist|terminated|closed|missing)\b|\b(?:unknown|invalid|expired|no valid|no such|missing)\b.{0,20}\bsession\b/is;
+const UNKNOWN_SESSION =
+  /\bsession\b.{0,40}\b(?:not found|unknown|expired|invalid|not exist|terminated|closed|missing)\b|\b(?:unknown|invalid|expired|no valid|no such|missing)\b.{0,20}\bsession\b/is;
 
 /** Whether a text is a server's way to say that it does not know the session. */
 export function saysUnknownSession(text: string): boolean {

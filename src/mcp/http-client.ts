@@ -67,9 +67,12 @@ export class HttpClient {
       response.body.destroy();
       const target = parseUrl(location, at);
       const shown = target === null ? "an unreadable address" : `${target.origin}${target.pathname}`;
-      const refuse = (why: string): LinkError => new LinkError("http", `HTTP ${response.status} from ${at.host}: redirected to ${shown}, ${why}`, { code: response.status });
-      if (target === null || target.origin !== url.origin) throw refuse("which is another origin; it is not followed, and no header was sent there. If that is right, write it in mcp.url");
-      if (request.method !== "GET" && !KEEPS_METHOD.has(response.status)) throw refuse(`which would turn the ${request.method} into a GET; write the right address in mcp.url`);
+      const refuse = (why: string): LinkError =>
+        new LinkError("http", `HTTP ${response.status} from ${at.host}: redirected to ${shown}, ${why}`, { code: response.status });
+      if (target === null || target.origin !== url.origin)
+        throw refuse("which is another origin; it is not followed, and no header was sent there. If that is right, write it in mcp.url");
+      if (request.method !== "GET" && !KEEPS_METHOD.has(response.status))
+        throw refuse(`which would turn the ${request.method} into a GET; write the right address in mcp.url`);
       if (hops >= MAX_REDIRECTS) throw refuse("and so on without an end");
       at = target;
     }
@@ -94,7 +97,12 @@ export class HttpClient {
     const proxy = proxyFor(url, this.#options.hostEnv);
     const host = url.hostname.replace(/^\[|\]$/g, "");
     const port = url.port === "" ? (https ? 443 : 80) : Number(url.port);
-    const all = { host: url.host, "accept-encoding": "identity", ...headers, ...(body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) }) };
+    const all = {
+      host: url.host,
+      "accept-encoding": "identity",
+      ...headers,
+      ...(body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) }),
+    };
     const path = `${url.pathname}${url.search}`;
     let reached = false;
     let raw: ClientRequest;
@@ -176,7 +184,9 @@ export async function readExcerpt(response: HttpResponse, maxBytes: number): Pro
 }
 
 function inflated(message: IncomingMessage): Readable {
-  const inflate = { gzip: createGunzip, "x-gzip": createGunzip, deflate: createInflate, br: createBrotliDecompress }[String(message.headers["content-encoding"]).toLowerCase()];
+  const inflate = { gzip: createGunzip, "x-gzip": createGunzip, deflate: createInflate, br: createBrotliDecompress }[
+    String(message.headers["content-encoding"]).toLowerCase()
+  ];
   if (inflate === undefined) return message;
   const stream = inflate();
   message.on("error", (error) => stream.destroy(error));

@@ -67,7 +67,9 @@ function openTunnel(proxy: URL, host: string, port: number, timeoutMs: number): 
       path: target,
       headers: { host: target, ...(authorization === undefined ? {} : { "proxy-authorization": authorization }) },
       timeout: timeoutMs,
-      ...(proxy.protocol === "https:" ? { createConnection: () => tlsConnect({ host: proxy.hostname, port: Number(proxy.port || 443), servername: proxy.hostname }) } : {}),
+      ...(proxy.protocol === "https:"
+        ? { createConnection: () => tlsConnect({ host: proxy.hostname, port: Number(proxy.port || 443), servername: proxy.hostname }) }
+        : {}),
     });
     request.once("connect", (response, socket) => {
       if (response.statusCode === 200) return resolve(socket);

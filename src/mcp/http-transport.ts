@@ -118,7 +118,11 @@ export class HttpTransport implements Wire {
     for (const abort of this.#requests.values()) abort.abort();
     if (this.#sessionId !== null && !force) {
       try {
-        const response = await this.#options.client.send(this.#url, { method: "DELETE", headers: await this.#headers({}), signal: AbortSignal.timeout(DELETE_MS) });
+        const response = await this.#options.client.send(this.#url, {
+          method: "DELETE",
+          headers: await this.#headers({}),
+          signal: AbortSignal.timeout(DELETE_MS),
+        });
         response.body.destroy();
       } catch {
         // The server drops the session by itself in the end.
@@ -138,7 +142,8 @@ export class HttpTransport implements Wire {
       if (response.status >= 300) return this.onlost?.(id, await httpFault(response, withSession, systemClock.monotonic() - sentAt));
       if (initialize) this.#adoptSession(response.headers["mcp-session-id"]);
       const type = response.headers["content-type"] ?? "";
-      if (type.includes("text/event-stream")) await this.#readAnswerStream({ id, abort, lastEventId: null, retryMs: null, answered: false }, response, withSession);
+      if (type.includes("text/event-stream"))
+        await this.#readAnswerStream({ id, abort, lastEventId: null, retryMs: null, answered: false }, response, withSession);
       else this.#takeBody(id, await readBody(response, this.#options.bodyBytes), response, withSession);
     } catch (error) {
       this.onlost?.(id, error instanceof LinkError ? error : new LinkError("network", (error as Error).message, { sent: true, cause: error }));
@@ -179,7 +184,12 @@ export class HttpTransport implements Wire {
       }
     }
     const why = failure === null ? "" : `: ${failure.message}`;
-    this.onlost?.(stream.id, failure !== null && failure.kind !== "network" && failure.kind !== "http" ? failure : new LinkError("closed", `the response stream of ${this.#url.host} ended before the answer${why}`, { sent: true }));
+    this.onlost?.(
+      stream.id,
+      failure !== null && failure.kind !== "network" && failure.kind !== "http"
+        ? failure
+        : new LinkError("closed", `the response stream of ${this.#url.host} ended before the answer${why}`, { sent: true }),
+    );
   }
 
   /** Reads events until the stream ends. Gives why it broke off; null for a clean end. */
@@ -189,7 +199,9 @@ export class HttpTransport implements Wire {
       event: (event) => (failure ??= this.#takeEvent(stream, event, withSession)),
       retry: (ms) => (stream.retryMs = Math.min(ms, LONGEST_RETRY_MS)),
       oversize: () => {
-        const error = new LinkError("too-large", `the server sent a message over the limit of ${this.#options.bodyBytes} bytes; it was dropped`, { sent: true });
+        const error = new LinkError("too-large", `the server sent a message over the limit of ${this.#options.bodyBytes} bytes; it was dropped`, {
+          sent: true,
+        });
         if (stream.id === null) this.#options.onNote(error.message);
         else failure ??= error;
       },

@@ -47,7 +47,11 @@ export function sortItems(kind: DroppedItem["kind"], key: string, items: readonl
   const seen = new Map<string, { readonly item: JsonObject; readonly position: number; readonly digests: Set<string>; conflict: boolean }>();
   items.forEach((item, index) => {
     const position = index + 1;
-    const reason = !isObject(item) ? "it is not an object" : !depthWithin(item, MAX_DEPTH) ? `it is nested deeper than ${MAX_DEPTH} levels` : judge(item as JsonObject);
+    const reason = !isObject(item)
+      ? "it is not an object"
+      : !depthWithin(item, MAX_DEPTH)
+        ? `it is nested deeper than ${MAX_DEPTH} levels`
+        : judge(item as JsonObject);
     const id = own(item, key);
     if (reason !== undefined) {
       dropped.push({ kind, name: typeof id === "string" ? plainLine(id.slice(0, 200)) : `#${position}`, reason });
@@ -62,7 +66,8 @@ export function sortItems(kind: DroppedItem["kind"], key: string, items: readonl
     first.digests.add(digest(first.item, kind)).add(digest(item, kind));
     const before = first.conflict;
     first.conflict = first.digests.size > 1;
-    if (first.conflict && !before) warnings.push(`${kind} ${id as string} is listed twice with different content (positions ${first.position} and ${position})`);
+    if (first.conflict && !before)
+      warnings.push(`${kind} ${id as string} is listed twice with different content (positions ${first.position} and ${position})`);
   });
   const repeats = items.length - kept.length - dropped.length;
   if (repeats > 0) warnings.push(`${repeats} ${kind}${repeats === 1 ? " is" : "s are"} listed more than once`);

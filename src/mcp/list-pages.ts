@@ -42,7 +42,8 @@ export async function walkPages(kind: ListKind, limits: ListLimits, request: (pa
     if (!Array.isArray(list)) warnings.push(`${kind.method}: the answer has no list "${kind.items}"`);
     const before = seenKeys.size;
     for (const item of Array.isArray(list) ? (list as Json[]) : []) {
-      if (items.length >= limits.items) return { items, warnings: [...warnings, `${kind.method}: more than ${limits.items} items; the rest was left out (limits.tools_per_app)`] };
+      if (items.length >= limits.items)
+        return { items, warnings: [...warnings, `${kind.method}: more than ${limits.items} items; the rest was left out (limits.tools_per_app)`] };
       items.push(item);
       seenKeys.add(own(item, kind.key));
     }
@@ -53,7 +54,8 @@ export async function walkPages(kind: ListKind, limits: ListLimits, request: (pa
     if ((barren > 0 && seenCursors.has(next)) || barren >= BARREN_PAGES) {
       return { items, warnings: [...warnings, `${kind.method}: pagination does not advance (page ${page} brought nothing new); the list may be incomplete`] };
     }
-    if (page >= limits.pages) return { items, warnings: [...warnings, `${kind.method}: more than ${limits.pages} pages; the rest was left out (limits.list_pages)`] };
+    if (page >= limits.pages)
+      return { items, warnings: [...warnings, `${kind.method}: more than ${limits.pages} pages; the rest was left out (limits.list_pages)`] };
     seenCursors.add(next);
     cursor = next;
   }

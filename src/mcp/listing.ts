@@ -17,7 +17,14 @@ interface Listed extends ListKind {
 const TOOLS: Listed = { kind: "tool", method: "tools/list", items: "tools", key: "name", capability: "tools", judge: judgeTool };
 const PROMPTS: Listed = { kind: "prompt", method: "prompts/list", items: "prompts", key: "name", capability: "prompts", judge: judgePrompt };
 const RESOURCES: Listed = { kind: "resource", method: "resources/list", items: "resources", key: "uri", capability: "resources", judge: judgeResource };
-const TEMPLATES: Listed = { kind: "template", method: "resources/templates/list", items: "resourceTemplates", key: "uriTemplate", capability: "resources", judge: judgeTemplate };
+const TEMPLATES: Listed = {
+  kind: "template",
+  method: "resources/templates/list",
+  items: "resourceTemplates",
+  key: "uriTemplate",
+  capability: "resources",
+  judge: judgeTemplate,
+};
 
 const METHOD_NOT_FOUND = -32601;
 const NOTHING: SortedItems = { kept: [], dropped: [], conflicts: [], warnings: [] };
@@ -26,7 +33,12 @@ const NOTHING: SortedItems = { kept: [], dropped: [], conflicts: [], warnings: [
  * Reads everything a server shows. Lists that it does not declare are not asked for; one that declares nothing at all is asked for tools once, with a warning.
  * A failing list of prompts or resources is a warning; a failing list of tools throws.
  */
-export async function readListing(app: string, hello: ServerHello, limits: ListLimits, request: (method: string, params: JsonObject) => Promise<JsonObject>): Promise<AppListing> {
+export async function readListing(
+  app: string,
+  hello: ServerHello,
+  limits: ListLimits,
+  request: (method: string, params: JsonObject) => Promise<JsonObject>,
+): Promise<AppListing> {
   const declared = (capability: string): boolean => Object.hasOwn(hello.capabilities, capability);
   const undeclared = Object.keys(hello.capabilities).length === 0;
   const read = async (list: Listed): Promise<SortedItems> => {
@@ -38,7 +50,11 @@ export async function readListing(app: string, hello: ServerHello, limits: ListL
       return { ...sorted, warnings: [...hint, ...walked.warnings, ...sorted.warnings] };
     } catch (error) {
       const missing = error instanceof LinkError && error.kind === "rpc" && error.code === METHOD_NOT_FOUND;
-      if (missing) return { ...NOTHING, warnings: declared(list.capability) && list !== TEMPLATES ? [`the server declares ${list.capability} but does not know ${list.method}`] : [] };
+      if (missing)
+        return {
+          ...NOTHING,
+          warnings: declared(list.capability) && list !== TEMPLATES ? [`the server declares ${list.capability} but does not know ${list.method}`] : [],
+        };
       if (list === TOOLS && !(undeclared && error instanceof LinkError && error.kind === "rpc")) throw error;
       return { ...NOTHING, warnings: [`${list.method} failed: ${messageOf(error)}`] };
     }

@@ -57,7 +57,11 @@ export class OAuthAuthority implements HttpAuthority {
       if (challenge.error !== "insufficient_scope") return false;
       if (!this.#signsInItself) {
         this.#wantScope(challenge);
-        throw new LinkError("forbidden", `the server wants the scope ${plainLine(challenge.scope ?? "")}; run "aurora-mcp apps login ${this.#options.app}" to grant it`, { code: 403 });
+        throw new LinkError(
+          "forbidden",
+          `the server wants the scope ${plainLine(challenge.scope ?? "")}; run "aurora-mcp apps login ${this.#options.app}" to grant it`,
+          { code: 403 },
+        );
       }
     }
     await this.#renew(used, challenge);
@@ -111,11 +115,17 @@ export class OAuthAuthority implements HttpAuthority {
     const fetchFn = oauthFetch(client, serverUrl);
     const issuer = store.read().issuer!;
     try {
-      const found = await discoverOAuthServerInfo(serverUrl, { fetchFn, ...(challenge.resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl: challenge.resourceMetadataUrl }) });
+      const found = await discoverOAuthServerInfo(serverUrl, {
+        fetchFn,
+        ...(challenge.resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl: challenge.resourceMetadataUrl }),
+      });
       if (found.authorizationServerUrl !== issuer) {
         // Without the server's own metadata the SDK guesses; a guess is no news.
         if (found.resourceMetadata === undefined) throw new LinkError("network", `the sign-in metadata of ${serverUrl.host} cannot be read now`);
-        throw signInNeeded(app, `the server now names another authorization server (${plainLine(found.authorizationServerUrl)}); the stored credentials are not sent to it`);
+        throw signInNeeded(
+          app,
+          `the server now names another authorization server (${plainLine(found.authorizationServerUrl)}); the stored credentials are not sent to it`,
+        );
       }
       const provider = await clientAuthentication(this.#options.settings);
       const resource = await selectResourceURL(serverUrl, provider as OAuthClientProvider, found.resourceMetadata);
@@ -130,7 +140,8 @@ export class OAuthAuthority implements HttpAuthority {
       store.update(issuer, { tokens: toStored(renewed) });
     } catch (error) {
       if (error instanceof LinkError) throw error;
-      if ((error as { errorCode?: unknown }).errorCode !== "invalid_grant") throw new LinkError("network", `the token could not be renewed: ${plainLine(messageOf(error))}`, { cause: error });
+      if ((error as { errorCode?: unknown }).errorCode !== "invalid_grant")
+        throw new LinkError("network", `the token could not be renewed: ${plainLine(messageOf(error))}`, { cause: error });
       // Only the token that was refused: a newer one in the store is somebody's success.
       if (store.tokens()?.refresh_token === tokens.refresh_token) store.update(issuer, { tokens: null });
       throw signInNeeded(app, "the authorization server no longer accepts the refresh token");
@@ -149,14 +160,17 @@ export class OAuthAuthority implements HttpAuthority {
         ...(challenge.resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl: challenge.resourceMetadataUrl }),
       });
     } catch (error) {
-      throw error instanceof LinkError ? error : new LinkError("unauthorized", `the sign-in by client credentials failed: ${plainLine(messageOf(error))}`, { cause: error });
+      throw error instanceof LinkError
+        ? error
+        : new LinkError("unauthorized", `the sign-in by client credentials failed: ${plainLine(messageOf(error))}`, { cause: error });
     }
   }
 }
 
 /** The credentials of a client: as configured, or as registered with this issuer. */
 export function clientInformation(settings: OAuthSettings, store: OAuthStore, issuer: string): OAuthClientInformationMixed {
-  if (settings.client_id !== undefined) return { client_id: settings.client_id, ...(settings.client_secret === undefined ? {} : { client_secret: settings.client_secret }) };
+  if (settings.client_id !== undefined)
+    return { client_id: settings.client_id, ...(settings.client_secret === undefined ? {} : { client_secret: settings.client_secret }) };
   return (store.of(issuer).client ?? { client_id: "" }) as OAuthClientInformationMixed;
 }
 
@@ -164,11 +178,24 @@ export function clientInformation(settings: OAuthSettings, store: OAuthStore, is
 export async function clientAuthentication(settings: OAuthSettings): Promise<Pick<OAuthClientProvider, "addClientAuthentication">> {
   if (settings.private_key === undefined || settings.client_id === undefined) return {};
   const { createPrivateKeyJwtAuth } = await import("@modelcontextprotocol/sdk/client/auth-extensions.js");
-  return { addClientAuthentication: createPrivateKeyJwtAuth({ issuer: settings.client_id, subject: settings.client_id, privateKey: settings.private_key, alg: settings.signing_algorithm ?? "ES256" }) };
+  return {
+    addClientAuthentication: createPrivateKeyJwtAuth({
+      issuer: settings.client_id,
+      subject: settings.client_id,
+      privateKey: settings.private_key,
+      alg: settings.signing_algorithm ?? "ES256",
+    }),
+  };
 }
 
 /** Tokens of an authorization server in the form in which they are kept. */
-export function toStored(tokens: { readonly access_token: string; readonly token_type: string; readonly refresh_token?: string | undefined; readonly scope?: string | undefined; readonly expires_in?: number | undefined }): StoredTokens {
+export function toStored(tokens: {
+  readonly access_token: string;
+  readonly token_type: string;
+  readonly refresh_token?: string | undefined;
+  readonly scope?: string | undefined;
+  readonly expires_in?: number | undefined;
+}): StoredTokens {
   return {
     access_token: tokens.access_token,
     token_type: tokens.token_type,

@@ -10,7 +10,8 @@ const TIMEOUT_MS = 30_000;
 export function oauthFetch(client: HttpClient, serverUrl: URL): (url: string | URL, init?: RequestInit) => Promise<Response> {
   return async (input, init = {}) => {
     const url = new URL(input);
-    if (!mayCarryTokens(url, serverUrl)) throw new LinkError("unauthorized", `the sign-in would go to ${url.origin}, which is not https (or is this machine, for a server elsewhere); refused`);
+    if (!mayCarryTokens(url, serverUrl))
+      throw new LinkError("unauthorized", `the sign-in would go to ${url.origin}, which is not https (or is this machine, for a server elsewhere); refused`);
     const headers = Object.fromEntries(new Headers(init.headers).entries());
     const body = typeof init.body === "string" ? init.body : init.body instanceof URLSearchParams ? init.body.toString() : undefined;
     const response = await client.send(url, {
@@ -21,6 +22,9 @@ export function oauthFetch(client: HttpClient, serverUrl: URL): (url: string | U
     });
     const text = await readBody(response, MAX_BYTES);
     const { status } = response;
-    return new Response(status === 204 || status === 304 ? null : text, { status: status < 200 ? 502 : status, headers: { "content-type": response.headers["content-type"] ?? "application/json" } });
+    return new Response(status === 204 || status === 304 ? null : text, {
+      status: status < 200 ? 502 : status,
+      headers: { "content-type": response.headers["content-type"] ?? "application/json" },
+    });
   };
 }

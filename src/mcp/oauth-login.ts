@@ -46,7 +46,9 @@ export async function login(plan: AppPlan, options: LoginOptions): Promise<Login
   const serverUrl = new URL(spec.url);
   const store = new OAuthStore(options.dataDir, spec.url);
   const client = httpClient(spec, options.hostEnv);
-  const listener = await listenForRedirect(settings.redirect_port === undefined || settings.redirect_port === 0 ? [...registeredPorts(store), 0] : [settings.redirect_port]);
+  const listener = await listenForRedirect(
+    settings.redirect_port === undefined || settings.redirect_port === 0 ? [...registeredPorts(store), 0] : [settings.redirect_port],
+  );
   try {
     const { auth } = await import("@modelcontextprotocol/sdk/client/auth.js");
     const signal = AbortSignal.any([options.signal, AbortSignal.timeout(LOGIN_MS)]);
@@ -60,7 +62,8 @@ export async function login(plan: AppPlan, options: LoginOptions): Promise<Login
     const scope = wantedScopes(settings.scopes ?? challenge.scope?.split(" ") ?? [], store.read().wanted_scope?.split(" ") ?? []);
     await auth(provider, { ...common, ...(scope === undefined ? {} : { scope }) });
     const url = provider.authorizationUrl!;
-    if (!mayCarryTokens(url, serverUrl)) throw new Error(`the server wants the browser to open ${plainLine(url.href.slice(0, 100))}, which is not https; refused`);
+    if (!mayCarryTokens(url, serverUrl))
+      throw new Error(`the server wants the browser to open ${plainLine(url.href.slice(0, 100))}, which is not https; refused`);
     const answering = listener.answer(provider.expectedState, signal);
     // A rejection before it is awaited must not count as unhandled.
     answering.catch(() => {});
@@ -96,7 +99,13 @@ class LoginProvider implements OAuthClientProvider {
   #discovered: OAuthDiscoveryState | null = null;
   #verifier = "";
 
-  constructor(settings: OAuthSettings, store: OAuthStore, clientName: string, redirectUrl: string, authentication: Pick<OAuthClientProvider, "addClientAuthentication">) {
+  constructor(
+    settings: OAuthSettings,
+    store: OAuthStore,
+    clientName: string,
+    redirectUrl: string,
+    authentication: Pick<OAuthClientProvider, "addClientAuthentication">,
+  ) {
     this.#settings = settings;
     this.#store = store;
     this.#clientName = clientName;
@@ -131,14 +140,19 @@ class LoginProvider implements OAuthClientProvider {
     this.#discovered = found;
     const { authorizationServerUrl: issuer, authorizationServerMetadata: metadata } = found;
     const wanted = this.#settings.issuer;
-    if (wanted !== undefined && !sameUrl(wanted, issuer)) throw new Error(`the server names the authorization server ${issuer}, but mcp.auth.oauth.issuer is ${wanted}`);
+    if (wanted !== undefined && !sameUrl(wanted, issuer))
+      throw new Error(`the server names the authorization server ${issuer}, but mcp.auth.oauth.issuer is ${wanted}`);
     if (metadata === undefined) return;
-    if (!sameUrl(metadata.issuer, issuer) && !isOwnRootMetadata(found)) throw new Error(`the metadata of ${issuer} is that of another issuer, ${metadata.issuer}`);
-    if (metadata.code_challenge_methods_supported?.includes("S256") !== true) throw new Error(`${issuer} does not say that it supports PKCE with S256 (code_challenge_methods_supported)`);
+    if (!sameUrl(metadata.issuer, issuer) && !isOwnRootMetadata(found))
+      throw new Error(`the metadata of ${issuer} is that of another issuer, ${metadata.issuer}`);
+    if (metadata.code_challenge_methods_supported?.includes("S256") !== true)
+      throw new Error(`${issuer} does not say that it supports PKCE with S256 (code_challenge_methods_supported)`);
     const bound = own(this.#store.of(issuer).client, "issuer");
     const others = Object.keys(this.#store.read().issuers).filter((known) => !sameUrl(known, issuer));
     if (this.#settings.client_id !== undefined && wanted === undefined && bound === undefined && others.length > 0) {
-      throw new Error(`the server now names another authorization server, ${issuer} (before: ${others.join(", ")}); the configured client is not shown to it. If that is right, set mcp.auth.oauth.issuer`);
+      throw new Error(
+        `the server now names another authorization server, ${issuer} (before: ${others.join(", ")}); the configured client is not shown to it. If that is right, set mcp.auth.oauth.issuer`,
+      );
     }
   }
 
@@ -161,11 +175,18 @@ class LoginProvider implements OAuthClientProvider {
 
   clientInformation(): OAuthClientInformationMixed | undefined {
     const { client_id: id, client_secret: secret, issuer } = this.#settings;
-    if (id !== undefined) return { client_id: id, ...(secret === undefined ? {} : { client_secret: secret }), ...(issuer === undefined ? {} : { issuer: this.#discovered?.authorizationServerUrl ?? issuer }) };
+    if (id !== undefined)
+      return {
+        client_id: id,
+        ...(secret === undefined ? {} : { client_secret: secret }),
+        ...(issuer === undefined ? {} : { issuer: this.#discovered?.authorizationServerUrl ?? issuer }),
+      };
     const stored = this.#discovered === null ? undefined : this.#store.of(this.issuer).client;
     const uris = own(stored, "redirect_uris");
     // A registration for another port is of no use; a client-id document has no list here.
-    return stored !== undefined && (uris === undefined || (Array.isArray(uris) && uris.includes(this.redirectUrl))) ? (stored as unknown as OAuthClientInformationMixed) : undefined;
+    return stored !== undefined && (uris === undefined || (Array.isArray(uris) && uris.includes(this.redirectUrl)))
+      ? (stored as unknown as OAuthClientInformationMixed)
+      : undefined;
   }
 
   saveClientInformation(information: OAuthClientInformationMixed): void {
@@ -203,8 +224,18 @@ function wantedScopes(...lists: readonly (readonly string[])[]): string | undefi
 
 /** Asks the server, not signed in, how it wants a client to sign in. */
 async function askChallenge(client: HttpClient, serverUrl: URL, spec: HttpSpec): Promise<Challenge> {
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "sign-in", version: "1" } } });
-  const response = await client.send(serverUrl, { method: "POST", headers: { ...spec.headers, "content-type": "application/json", accept: "application/json, text/event-stream" }, body, signal: AbortSignal.timeout(30_000) });
+  const body = JSON.stringify({
+    jsonrpc: "2.0",
+    id: 0,
+    method: "initialize",
+    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "sign-in", version: "1" } },
+  });
+  const response = await client.send(serverUrl, {
+    method: "POST",
+    headers: { ...spec.headers, "content-type": "application/json", accept: "application/json, text/event-stream" },
+    body,
+    signal: AbortSignal.timeout(30_000),
+  });
   response.body.destroy();
   return response.status === 401 ? await readChallenge(response.headers) : {};
 }

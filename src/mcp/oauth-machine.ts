@@ -27,7 +27,12 @@ export class MachineProvider implements OAuthClientProvider {
 
   get clientMetadata(): OAuthClientMetadata {
     const { scopes } = this.#settings;
-    return { client_name: this.#clientName, redirect_uris: [], grant_types: ["client_credentials"], ...(scopes === undefined ? {} : { scope: scopes.join(" ") }) };
+    return {
+      client_name: this.#clientName,
+      redirect_uris: [],
+      grant_types: ["client_credentials"],
+      ...(scopes === undefined ? {} : { scope: scopes.join(" ") }),
+    };
   }
 
   clientInformation(): OAuthClientInformationMixed {

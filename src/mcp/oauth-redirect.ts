@@ -75,7 +75,12 @@ async function listenOnFirst(server: ReturnType<typeof createServer>, ports: rea
 }
 
 function page(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", "x-content-type-options": "nosniff", connection: "close" });
+  response.writeHead(status, {
+    "content-type": "text/plain; charset=utf-8",
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    connection: "close",
+  });
   response.end(`${text}\n`);
 }
 

@@ -6,7 +6,8 @@ import { isLoopback } from "./http-proxy.ts";
 /** The http side of a plan that signs in by OAuth. Throws a StartError in words for any other app. */
 export function oauthOf(plan: AppPlan): { readonly spec: HttpSpec; readonly settings: OAuthSettings } {
   const spec = plan.connect;
-  if (spec.transport !== "http" || spec.oauth === null) throw new StartError(`${plan.package} does not sign in by OAuth; add mcp.auth.oauth to use a sign-in`, { retry: false });
+  if (spec.transport !== "http" || spec.oauth === null)
+    throw new StartError(`${plan.package} does not sign in by OAuth; add mcp.auth.oauth to use a sign-in`, { retry: false });
   return { spec, settings: spec.oauth as OAuthSettings };
 }
 

@@ -54,7 +54,11 @@ export class OAuthStore {
       const issuer = own(value, "issuer");
       const wanted = own(value, "wanted_scope");
       if (!isObject(issuers)) return EMPTY;
-      return { issuer: typeof issuer === "string" ? issuer : null, issuers: issuers as StoredCredentials["issuers"], ...(typeof wanted === "string" ? { wanted_scope: wanted } : {}) };
+      return {
+        issuer: typeof issuer === "string" ? issuer : null,
+        issuers: issuers as StoredCredentials["issuers"],
+        ...(typeof wanted === "string" ? { wanted_scope: wanted } : {}),
+      };
     } catch {
       return EMPTY;
     }
@@ -86,7 +90,10 @@ export class OAuthStore {
   wantScope(scope: string): void {
     const before = this.read();
     const all = new Set([before.wanted_scope, this.tokens()?.scope, scope].flatMap((list) => list?.split(" ") ?? []));
-    const wanted = [...all].filter((name) => name !== "").slice(0, MOST_SCOPES).join(" ");
+    const wanted = [...all]
+      .filter((name) => name !== "")
+      .slice(0, MOST_SCOPES)
+      .join(" ");
     if (wanted !== before.wanted_scope) this.#write({ ...before, wanted_scope: wanted });
   }
 

@@ -69,7 +69,11 @@ export class OldSseTransport implements Wire {
     const reader = new SseReader(this.#options.bodyBytes, {
       event: (event) => this.#takeEvent(event, onEndpoint),
       retry: () => {},
-      oversize: () => this.onlost?.(null, new LinkError("too-large", `the server sent a message over the limit of ${this.#options.bodyBytes} bytes; it was dropped`, { sent: true })),
+      oversize: () =>
+        this.onlost?.(
+          null,
+          new LinkError("too-large", `the server sent a message over the limit of ${this.#options.bodyBytes} bytes; it was dropped`, { sent: true }),
+        ),
     });
     try {
       for await (const chunk of response.body as AsyncIterable<Buffer>) reader.push(chunk);

@@ -55,7 +55,17 @@ function transportOptions(app: string, spec: HttpSpec, hooks: ConnectionHooks, h
     url,
     client,
     headers,
-    authority: spec.oauth === null ? null : new OAuthAuthority({ app, serverUrl: url, settings: spec.oauth as OAuthSettings, store: new OAuthStore(host.dataDir, spec.url), client, clientName: host.clientName }),
+    authority:
+      spec.oauth === null
+        ? null
+        : new OAuthAuthority({
+            app,
+            serverUrl: url,
+            settings: spec.oauth as OAuthSettings,
+            store: new OAuthStore(host.dataDir, spec.url),
+            client,
+            clientName: host.clientName,
+          }),
     bodyBytes: spec.bodyBytes,
     onNote: (note) => hooks.onLog?.(note, "kit"),
   };

@@ -9,7 +9,13 @@ import { misplacedFileHints } from "./start-faults.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 
 /** Prepares a child process for a stdio app; nothing is spawned yet. Hooks get masked lines. */
-export function openStdio(plan: AppPlan, spec: StdioSpec, hooks: ConnectionHooks, host: { readonly hostEnv: HostEnv; readonly mask: (text: string) => string }, children: Children): OpenedWire {
+export function openStdio(
+  plan: AppPlan,
+  spec: StdioSpec,
+  hooks: ConnectionHooks,
+  host: { readonly hostEnv: HostEnv; readonly mask: (text: string) => string },
+  children: Children,
+): OpenedWire {
   const env = childEnvironment(host.hostEnv, spec.inheritEnv, spec.env);
   const wire = new StdioTransport({
     command: spec.command,

@@ -20,7 +20,10 @@ export type VersionAdvice =
  * Reads a refusal of `initialize` (JSON-RPC error, or the body of an HTTP 400): the newest known revision that it names, else the next older known one
  * when the error looks like one about the version.
  */
-export function adviseVersion(asked: string, error: { readonly code: number | undefined; readonly message: string; readonly data: Json | undefined }): VersionAdvice {
+export function adviseVersion(
+  asked: string,
+  error: { readonly code: number | undefined; readonly message: string; readonly data: Json | undefined },
+): VersionAdvice {
   const text = `${error.message} ${error.data === undefined ? "" : JSON.stringify(error.data)}`.slice(0, MAX_TEXT);
   const listed = [...new Set(text.match(VERSION) ?? [])].filter((version) => version !== asked);
   const about = error.code === UNSUPPORTED_VERSION || error.code === INVALID_PARAMS || /version/i.test(error.message);

@@ -86,9 +86,16 @@ export class RpcLane {
       const now = this.#clock.monotonic();
       const idleMs = clamp(options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
       const totalMs = clamp(options.maxTotalMs ?? MAX_TIMER_MS);
-      const onAbort = signal === undefined ? undefined : (): void => this.#giveUp(id, new LinkError("cancelled", reasonOf(signal), { sent: true }), reasonOf(signal));
+      const onAbort =
+        signal === undefined ? undefined : (): void => this.#giveUp(id, new LinkError("cancelled", reasonOf(signal), { sent: true }), reasonOf(signal));
       const pending: Pending = {
-        method, resolve, reject, signal, onAbort, idleMs, totalMs,
+        method,
+        resolve,
+        reject,
+        signal,
+        onAbort,
+        idleMs,
+        totalMs,
         onProgress: options.onProgress,
         startedAt: now,
         suspectsAtStart: this.#strays.suspects,
@@ -119,7 +126,8 @@ export class RpcLane {
 
   /** Sends the answer to a request of the server; a connection that is gone needs none. */
   async respond(message: JsonObject): Promise<void> {
-    if (this.#closed === null) await this.#wire.send(message).catch((error: unknown) => this.#handlers.note(`an answer to the server was not sent: ${(error as Error).message}`));
+    if (this.#closed === null)
+      await this.#wire.send(message).catch((error: unknown) => this.#handlers.note(`an answer to the server was not sent: ${(error as Error).message}`));
   }
 
   /** Resolves true when any message arrives within `ms`, false when none does or the connection ends. */
@@ -157,7 +165,10 @@ export class RpcLane {
     if (isObject(error)) {
       const { code, data } = error;
       const text = typeof error["message"] === "string" && error["message"] !== "" ? error["message"] : "error without a message";
-      return this.#fail(id, new LinkError("rpc", text, { sent: true, ...(typeof code === "number" ? { code } : {}), ...(data === undefined ? {} : { data: data as Json }) }));
+      return this.#fail(
+        id,
+        new LinkError("rpc", text, { sent: true, ...(typeof code === "number" ? { code } : {}), ...(data === undefined ? {} : { data: data as Json }) }),
+      );
     }
     if (!isObject(result)) {
       const what = result === undefined ? "neither a result nor an error" : "a result that is not an object";
@@ -180,7 +191,14 @@ export class RpcLane {
     if (id === null && isObject(error)) {
       // The server could not read the id. With one request open there is no doubt which it was.
       this.#handlers.protocolError(`the server could not read a request: ${String(error["message"])}`);
-      if (this.#pending.size === 1) this.#fail([...this.#pending.keys()][0]!, new LinkError("rpc", String(error["message"] ?? "the server could not read the request"), { sent: true, ...(typeof error["code"] === "number" ? { code: error["code"] } : {}) }));
+      if (this.#pending.size === 1)
+        this.#fail(
+          [...this.#pending.keys()][0]!,
+          new LinkError("rpc", String(error["message"] ?? "the server could not read the request"), {
+            sent: true,
+            ...(typeof error["code"] === "number" ? { code: error["code"] } : {}),
+          }),
+        );
       return;
     }
     this.#strays.take(id, this.#nextId);
@@ -213,7 +231,10 @@ export class RpcLane {
       return;
     }
     const elapsed = seconds(now - pending.startedAt);
-    const text = totalLeft <= 0.5 ? `${pending.method} took longer than its hard limit of ${seconds(pending.totalMs)}` : `no answer to ${pending.method} within ${seconds(pending.idleMs)}${pending.heardAt > pending.startedAt ? ` of the last progress (${elapsed} in all)` : ""}`;
+    const text =
+      totalLeft <= 0.5
+        ? `${pending.method} took longer than its hard limit of ${seconds(pending.totalMs)}`
+        : `no answer to ${pending.method} within ${seconds(pending.idleMs)}${pending.heardAt > pending.startedAt ? ` of the last progress (${elapsed} in all)` : ""}`;
     this.#giveUp(id, new LinkError("timeout", text + this.#strays.hint(pending.suspectsAtStart), { sent: true }), "timed out");
   }
 

@@ -26,14 +26,23 @@ export function startErrorOf(error: unknown, at: FailedStart): StartError {
     return new StartError(explained.join("; "), { retry, stderrTail, cause: error });
   };
   if (at.aborted) return new StartError("the start was cancelled", { retry: true, stderrTail, cause: error });
-  if (error instanceof StartError) return error.stderrTail.length > 0 || stderrTail.length === 0 ? error : new StartError(error.message, { retry: error.retry, stderrTail, cause: error });
+  if (error instanceof StartError)
+    return error.stderrTail.length > 0 || stderrTail.length === 0 ? error : new StartError(error.message, { retry: error.retry, stderrTail, cause: error });
   if (!(error instanceof LinkError)) return make(`initialize failed: ${messageOf(error)}`, true);
   switch (error.kind) {
     case "timeout":
-      return make(`no answer to initialize within start_timeout (${seconds(at.plan.startTimeoutMs)}; ${seconds(at.elapsedMs)} passed)${strayPart(error.message)}`, true);
+      return make(
+        `no answer to initialize within start_timeout (${seconds(at.plan.startTimeoutMs)}; ${seconds(at.elapsedMs)} passed)${strayPart(error.message)}`,
+        true,
+      );
     case "closed": {
       const framing = error.message.includes("Content-Length framing");
-      return make(framing ? error.message.replace("the connection ended: ", "") : `${error.message.replace("the connection ended: ", "the server ").replace("the connection is closed: ", "the server ")} before it answered initialize`, !framing);
+      return make(
+        framing
+          ? error.message.replace("the connection ended: ", "")
+          : `${error.message.replace("the connection ended: ", "the server ").replace("the connection is closed: ", "the server ")} before it answered initialize`,
+        !framing,
+      );
     }
     case "unauthorized":
     case "forbidden":
@@ -42,7 +51,10 @@ export function startErrorOf(error: unknown, at: FailedStart): StartError {
       return make(`initialize: ${error.message}`, error.code === undefined || error.code >= 500 || PASSING.has(error.code));
     case "network": {
       const certificate = certificateFault(error.cause);
-      return make(certificate === undefined ? error.message : `${error.message}: ${certificate}`, certificate === undefined && !(error.cause instanceof RefusedAddress));
+      return make(
+        certificate === undefined ? error.message : `${error.message}: ${certificate}`,
+        certificate === undefined && !(error.cause instanceof RefusedAddress),
+      );
     }
     case "rpc":
       return make(`the server refused initialize: ${error.message}${error.code === undefined ? "" : ` (code ${error.code})`}`, true);

@@ -62,7 +62,8 @@ export function misplacedFileHints(subject: StartSubject, otherFolders: readonly
     const fileLike = arg.includes("/") ? !arg.includes("://") && !arg.startsWith("-") && !arg.startsWith("@") : FILE_LIKE.test(arg);
     if (!fileLike || isAbsolute(arg) || existsSync(resolve(subject.cwd, arg))) continue;
     const found = folders.flatMap((folder) => [join(folder, arg), join(folder, basename(arg))]).find((path) => existsSync(path));
-    if (found !== undefined) hints.push(`"${arg}" does not exist under the working directory ${subject.cwd}, but ${found} does; set mcp.cwd or write the absolute path`);
+    if (found !== undefined)
+      hints.push(`"${arg}" does not exist under the working directory ${subject.cwd}, but ${found} does; set mcp.cwd or write the absolute path`);
   }
   return hints;
 }

@@ -104,7 +104,14 @@ export class StdioTransport implements Wire {
     let child: Child;
     try {
       // A group of its own, so that wrappers (npx, sh -c, docker) and what they started end together.
-      child = spawn(line.file, line.args, { cwd, env, stdio: ["pipe", "pipe", "pipe"], detached: process.platform !== "win32", windowsHide: true, windowsVerbatimArguments: line.verbatim });
+      child = spawn(line.file, line.args, {
+        cwd,
+        env,
+        stdio: ["pipe", "pipe", "pipe"],
+        detached: process.platform !== "win32",
+        windowsHide: true,
+        windowsVerbatimArguments: line.verbatim,
+      });
     } catch (error) {
       return Promise.reject(new StartError(`${command} could not be started: ${(error as Error).message}`, { retry: false, cause: error }));
     }
@@ -276,7 +283,11 @@ export class StdioTransport implements Wire {
   }
 
   #onOversize(head: Buffer, tail: Buffer, bytes: number): void {
-    const error = new LinkError("too-large", `the server sent a message of ${bytes} bytes, over the limit of ${this.#options.lineBytes} (line_bytes); it was dropped`, { sent: true });
+    const error = new LinkError(
+      "too-large",
+      `the server sent a message of ${bytes} bytes, over the limit of ${this.#options.lineBytes} (line_bytes); it was dropped`,
+      { sent: true },
+    );
     this.#options.onNote(`sent a message of ${bytes} bytes, over line_bytes (${this.#options.lineBytes}); it was dropped`);
     this.onlost?.(answeredId(head, tail), error);
   }

@@ -67,7 +67,10 @@ export function compilePlan(config: Config, options: CompileOptions): CompileRes
 
 /** Mapping rules as they are meant: in which file and in what order they stand changes nothing. */
 function signalRules(config: Config): unknown[] {
-  return config.signals.flatMap((file) => file.value.rules ?? []).map((rule) => ({ priority: "normal", ...rule })).sort((a, b) => (a.id < b.id ? -1 : 1));
+  return config.signals
+    .flatMap((file) => file.value.rules ?? [])
+    .map((rule) => ({ priority: "normal", ...rule }))
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 const compiled = new WeakMap<AppConfig, { readonly key: string; readonly plan: AppPlan }>();
@@ -95,7 +98,8 @@ function policyOf(files: Config["policies"]): PolicyResult {
 
 /** Parks an app; a failed one that runs keeps its last good plan. A broken file may have lost its package, so its path counts too. */
 function park(app: ParkedApp, lastGood: Plan | null, apps: Map<string, AppPlan>, parked: Map<string, ParkedApp>): void {
-  const running = app.state === "failed" ? (lastGood?.apps.get(app.package) ?? [...(lastGood?.apps.values() ?? [])].find((a) => a.source === app.display)) : undefined;
+  const running =
+    app.state === "failed" ? (lastGood?.apps.get(app.package) ?? [...(lastGood?.apps.values() ?? [])].find((a) => a.source === app.display)) : undefined;
   if (running && !apps.has(running.package)) apps.set(running.package, running);
   parked.set(running?.package ?? app.package, app);
 }
@@ -124,7 +128,11 @@ function settingsOf(t: TopologyConfig, dir: string): Settings {
       listPages: limits.list_pages ?? 200,
     },
     log: { level: t.log?.level ?? "info", bodies: t.log?.bodies ?? "never", chatText: t.log?.chat_text ?? false },
-    audit: { file: t.audit?.file ?? path.join(dataDir, "audit.jsonl"), arguments: t.audit?.arguments ?? "masked", maxBytes: parseSize(t.audit?.max_bytes ?? "64MiB")! },
+    audit: {
+      file: t.audit?.file ?? path.join(dataDir, "audit.jsonl"),
+      arguments: t.audit?.arguments ?? "masked",
+      maxBytes: parseSize(t.audit?.max_bytes ?? "64MiB")!,
+    },
   });
 }
 

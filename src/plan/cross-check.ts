@@ -12,7 +12,9 @@ import type { Plan } from "./types.ts";
  */
 export function crossCheck(config: Config, plan: Plan): Diagnostic[] {
   const packages = [...plan.apps.keys(), ...plan.parked.keys()];
-  const announced = [...plan.apps.values()].flatMap((app) => app.commands.map((command) => ({ app: app.package, name: ownToolName(app.package, command.name), kind: "tool" as const })));
+  const announced = [...plan.apps.values()].flatMap((app) =>
+    app.commands.map((command) => ({ app: app.package, name: ownToolName(app.package, command.name), kind: "tool" as const })),
+  );
   const out: Diagnostic[] = checkPolicy(plan.policy, announced, packages);
   const app = (loaded: Loaded<unknown>, path: KeyPath, pattern: string, role: string): void => {
     if (packages.some((name) => compileGlob(pattern).matches(name))) return;

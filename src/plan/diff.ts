@@ -5,7 +5,15 @@ import type { AppPlan, ChangeSet, Plan } from "./types.ts";
  * `diff(a, a)` is empty. Each app stands in exactly one list of start … unchanged, by the strongest class that changed.
  */
 export function diffPlans(before: Plan | null, after: Plan): ChangeSet {
-  const lists = { start: [] as string[], stop: [] as string[], restart: [] as string[], reconnect: [] as string[], relist: [] as string[], live: [] as string[], unchanged: [] as string[] };
+  const lists = {
+    start: [] as string[],
+    stop: [] as string[],
+    restart: [] as string[],
+    reconnect: [] as string[],
+    relist: [] as string[],
+    live: [] as string[],
+    unchanged: [] as string[],
+  };
   const names = new Set([...(before?.apps.keys() ?? []), ...after.apps.keys()]);
   for (const name of [...names].sort()) {
     const old = before?.apps.get(name);
@@ -32,11 +40,13 @@ function changeOf(old: AppPlan, now: AppPlan): "restart" | "reconnect" | "relist
 
 function parkedChanges(before: Plan | null, after: Plan): string[] {
   const names = new Set([...(before?.parked.keys() ?? []), ...after.parked.keys()]);
-  return [...names].filter((name) => {
-    const old = before?.parked.get(name);
-    const now = after.parked.get(name);
-    return old?.state !== now?.state || old?.reason !== now?.reason;
-  }).sort();
+  return [...names]
+    .filter((name) => {
+      const old = before?.parked.get(name);
+      const now = after.parked.get(name);
+      return old?.state !== now?.state || old?.reason !== now?.reason;
+    })
+    .sort();
 }
 
 /** Keys whose digests differ, sorted. */

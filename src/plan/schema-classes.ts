@@ -111,7 +111,10 @@ export function schemaProperties(schemaFile: string, pointer = ""): SchemaProper
           visit(target, full, cls);
         }
       }
-      for (const [keyword, mark] of [["items", "[]"], ["additionalProperties", ".*"]] as const) {
+      for (const [keyword, mark] of [
+        ["items", "[]"],
+        ["additionalProperties", ".*"],
+      ] as const) {
         const inner = own(branch, keyword);
         if (isObject(inner)) visit(resolve({ file: at.file, node: inner }), `${path}${mark}`, inherited);
       }

@@ -91,7 +91,12 @@ export interface GatewayPlan {
   readonly authMode: "token" | "none";
   readonly denied: "hide" | "refuse";
   readonly invalidArguments: "error" | "result";
-  readonly clients: readonly { readonly name: string; readonly tokenFile: string; readonly include: readonly string[] | null; readonly exclude: readonly string[] }[];
+  readonly clients: readonly {
+    readonly name: string;
+    readonly tokenFile: string;
+    readonly include: readonly string[] | null;
+    readonly exclude: readonly string[];
+  }[];
   readonly tls: { readonly cert: string; readonly key: string } | null;
   readonly allowInsecureListen: boolean;
   readonly allowedHosts: readonly string[];
@@ -117,12 +122,25 @@ export interface Plan {
   readonly pins: "first_use" | "enforce" | "warn" | "off";
   readonly reload: "auto" | "confirm" | "off";
   readonly watch: "auto" | "events" | "poll";
-  readonly limits: { readonly concurrentStarts: number; readonly resultBytes: number; readonly messageBytes: number; readonly lineBytes: number; readonly toolsPerApp: number; readonly listPages: number };
+  readonly limits: {
+    readonly concurrentStarts: number;
+    readonly resultBytes: number;
+    readonly messageBytes: number;
+    readonly lineBytes: number;
+    readonly toolsPerApp: number;
+    readonly listPages: number;
+  };
   readonly log: { readonly level: "debug" | "info" | "warn" | "error" | "silent"; readonly bodies: "never" | "debug"; readonly chatText: boolean };
   readonly audit: { readonly file: string; readonly arguments: "masked" | "shapes"; readonly maxBytes: number };
   readonly secrets: readonly string[];
   /** Digests of the parts that are not apps, by part; `host` holds one digest per host-class field. */
-  readonly digests: { readonly policy: string; readonly signals: string; readonly exports: string; readonly live: string; readonly host: Readonly<Record<string, string>> };
+  readonly digests: {
+    readonly policy: string;
+    readonly signals: string;
+    readonly exports: string;
+    readonly live: string;
+    readonly host: Readonly<Record<string, string>>;
+  };
 }
 
 /** What differs between two plans. All lists sorted. */

@@ -39,7 +39,16 @@ export function checkPolicy(rules: PolicyRules, known: readonly KnownSubject[], 
     out.push(...matchesNothing(rule, index, silent));
     if (matched.length > 0) {
       const over = shadowedBy(rules, rule, matched);
-      if (over) out.push(warning(rule, "shadowed-rule", [], `rule "${rule.ref.id}" never decides: whatever it ${rule.action === "allow" ? "allows" : "asks for"}, ${over.label} ${over.action === "deny" ? "denies" : "asks for"}`, "take one of the two out, or narrow the stricter one"));
+      if (over)
+        out.push(
+          warning(
+            rule,
+            "shadowed-rule",
+            [],
+            `rule "${rule.ref.id}" never decides: whatever it ${rule.action === "allow" ? "allows" : "asks for"}, ${over.label} ${over.action === "deny" ? "denies" : "asks for"}`,
+            "take one of the two out, or narrow the stricter one",
+          ),
+        );
     }
   }
   return out;
@@ -75,7 +84,8 @@ function indexKnown(known: readonly KnownSubject[], configured: readonly string[
     apps: [...apps],
     fitting(glob) {
       let found = fitting.get(glob.source);
-      if (!found) fitting.set(glob.source, (found = glob.literal ? [glob.source].filter((app) => apps.has(app)) : [...apps].filter((app) => glob.matches(app))));
+      if (!found)
+        fitting.set(glob.source, (found = glob.literal ? [glob.source].filter((app) => apps.has(app)) : [...apps].filter((app) => glob.matches(app))));
       return found;
     },
     names: (kind, app) => (app === null ? all[kind] : (byApp.get(`${kind} ${app}`) ?? [])),
@@ -89,8 +99,15 @@ function matchesNothing(rule: CompiledRule, known: KnownIndex, silent: ReadonlyS
   const out = (rule.apps ?? []).flatMap((glob, i) => {
     if (known.fitting(glob).length > 0) return [];
     const near = nearest(glob.source, apps, 2);
-    const help = near.length > 0 ? `did you mean ${list(near)}?` : apps.length > 0 ? `the apps here are ${list(apps.slice(0, 8))}${apps.length > 8 ? ", …" : ""}` : "no app is configured";
-    return [warning(rule, "rule-matches-nothing", ["apps", i], `rule "${rule.ref.id}" names the app "${glob.source}", which matches none that is configured`, help)];
+    const help =
+      near.length > 0
+        ? `did you mean ${list(near)}?`
+        : apps.length > 0
+          ? `the apps here are ${list(apps.slice(0, 8))}${apps.length > 8 ? ", …" : ""}`
+          : "no app is configured";
+    return [
+      warning(rule, "rule-matches-nothing", ["apps", i], `rule "${rule.ref.id}" names the app "${glob.source}", which matches none that is configured`, help),
+    ];
   });
   const fitting = rule.apps === null ? apps : [...new Set(rule.apps.flatMap((glob) => known.fitting(glob)))];
   if (fitting.length === 0 || fitting.some((app) => silent.has(app))) return out;
@@ -110,8 +127,16 @@ function nameHelp(pattern: Glob, kind: "tool" | "prompt", scope: readonly (strin
   const names = new Set(scope.flatMap((app) => known.names(kind, app)));
   const near = [...new Set([...nearest(source, names, 2), ...nearest(source.replaceAll("*", ""), names, 2)])];
   if (near.length > 0) return `did you mean ${list(near.slice(0, 3))}?`;
-  if (known.apps.some((app) => source.startsWith(`${app}.`))) return `rules are over the server's own names: write the package under apps and the bare name under ${kind}s`;
-  const elsewhere = [...new Set(known.names(kind, null).filter((name) => pattern.matches(name)).flatMap((name) => known.having(kind, name)))];
+  if (known.apps.some((app) => source.startsWith(`${app}.`)))
+    return `rules are over the server's own names: write the package under apps and the bare name under ${kind}s`;
+  const elsewhere = [
+    ...new Set(
+      known
+        .names(kind, null)
+        .filter((name) => pattern.matches(name))
+        .flatMap((name) => known.having(kind, name)),
+    ),
+  ];
   if (elsewhere.length > 0) return `${list(elsewhere.slice(0, 3))} ${elsewhere.length === 1 ? "has" : "have"} such a ${kind}, but the rule names other apps`;
   return `patterns are matched against the server's own ${kind} names, whole, with * and ? only`;
 }
@@ -123,7 +148,9 @@ function shadowedBy(rules: PolicyRules, rule: CompiledRule, matched: readonly Kn
   if (rule.action === null || rule.action === "deny" || rule.limit !== null || rule.timeoutMs !== null || rule.risk !== null) return null;
   const first = matched[0]!;
   const own = STRICTNESS[rule.action];
-  const stricter = rules.candidates(first.kind, first.app, first.name).filter((r) => r !== rule && r.action !== null && STRICTNESS[r.action] > own && r.clients === null && r.args.length === 0);
+  const stricter = rules
+    .candidates(first.kind, first.app, first.name)
+    .filter((r) => r !== rule && r.action !== null && STRICTNESS[r.action] > own && r.clients === null && r.args.length === 0);
   return stricter.find((r) => matched.every((k) => rules.candidates(k.kind, k.app, k.name).includes(r))) ?? null;
 }
 
@@ -133,12 +160,26 @@ function riskFindings(matching: readonly CompiledRule[], subject: KnownSubject):
   const other = classifying.find((r) => r.risk !== classifying[0]!.risk);
   if (other) {
     const first = classifying[0]!;
-    const finding = warning(other, "risk-conflict", ["risk"], `rules "${first.ref.id}" (${first.risk}) and "${other.ref.id}" (${other.risk}) give different risks to one ${subject.kind}, such as ${subject.app}/${subject.name}; the higher counts`, "let one rule classify it");
+    const finding = warning(
+      other,
+      "risk-conflict",
+      ["risk"],
+      `rules "${first.ref.id}" (${first.risk}) and "${other.ref.id}" (${other.risk}) give different risks to one ${subject.kind}, such as ${subject.app}/${subject.name}; the higher counts`,
+      "let one rule classify it",
+    );
     out.push({ ...finding, related: [{ place: first.place(["risk"]), message: `${first.risk} here` }] });
   }
   if (classifying.some((r) => r.risk === "critical")) {
     for (const rule of matching.filter((r) => (r.action === "allow" || r.action === "ask") && r.risk !== "critical")) {
-      out.push(warning(rule, "critical-needs-risk", ["action"], `rule "${rule.ref.id}" does not loosen anything for ${subject.app}/${subject.name}: that ${subject.kind} is critical`, `a critical ${subject.kind} needs action: ${rule.action} and risk: critical in the same rule`));
+      out.push(
+        warning(
+          rule,
+          "critical-needs-risk",
+          ["action"],
+          `rule "${rule.ref.id}" does not loosen anything for ${subject.app}/${subject.name}: that ${subject.kind} is critical`,
+          `a critical ${subject.kind} needs action: ${rule.action} and risk: critical in the same rule`,
+        ),
+      );
     }
   }
   return out;

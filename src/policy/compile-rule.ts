@@ -42,12 +42,24 @@ export function compileRule(config: PolicyRuleConfig, index: number, file: Loade
 
   const limits = config.limits;
   const rate = limits?.rate === undefined ? null : (parseRate(limits.rate) ?? undefined);
-  if (rate === undefined) fault("bad-unit", ["limits", "rate"], `rule "${config.id}": "${limits?.rate}" is not a rate`, "write a count and a time, such as 10/min, 5/s or 3/10s");
+  if (rate === undefined)
+    fault("bad-unit", ["limits", "rate"], `rule "${config.id}": "${limits?.rate}" is not a rate`, "write a count and a time, such as 10/min, 5/s or 3/10s");
   const timeout = limits?.timeout === undefined ? null : (parseDuration(limits.timeout) ?? undefined);
-  if (timeout === undefined) fault("bad-unit", ["limits", "timeout"], `rule "${config.id}": "${limits?.timeout}" is not a duration`, "write a number of seconds, or a text such as 250ms, 10s, 5m");
+  if (timeout === undefined)
+    fault(
+      "bad-unit",
+      ["limits", "timeout"],
+      `rule "${config.id}": "${limits?.timeout}" is not a duration`,
+      "write a number of seconds, or a text such as 250ms, 10s, 5m",
+    );
   const bounded = limits !== undefined && (limits.rate !== undefined || limits.concurrent !== undefined || limits.timeout !== undefined);
   if (config.action === undefined && config.risk === undefined && !bounded) {
-    fault("rule-does-nothing", [], `rule "${config.id}" has no action, no risk and no limits, so it decides nothing`, "add action: allow, ask or deny; or risk: …; or limits: { rate: … }");
+    fault(
+      "rule-does-nothing",
+      [],
+      `rule "${config.id}" has no action, no risk and no limits, so it decides nothing`,
+      "add action: allow, ask or deny; or risk: …; or limits: { rate: … }",
+    );
   }
 
   const args: ArgumentTest[] = [];
@@ -55,7 +67,12 @@ export function compileRule(config: PolicyRuleConfig, index: number, file: Loade
     const compiled = compileArgumentTest(path, matcher);
     args.push(compiled.test);
     for (const bad of compiled.faults) {
-      fault(bad.code, ["args", path, bad.key], `rule "${config.id}": the pattern for "${path}" cannot be used: ${bad.reason}`, "patterns run in linear time: no lookaround, no back-references, no large nested counts");
+      fault(
+        bad.code,
+        ["args", path, bad.key],
+        `rule "${config.id}": the pattern for "${path}" cannot be used: ${bad.reason}`,
+        "patterns run in linear time: no lookaround, no back-references, no large nested counts",
+      );
     }
   }
 

@@ -132,8 +132,10 @@ function ownRisk(rules: PolicyRules, subject: Subject): { risk: Risk; source: st
   if (subject.kind !== "tool") return { risk: "low", source: `default for a ${subject.kind}` };
   const byTrust = rules.defaultRisk[subject.trust];
   const source = `default for trust ${subject.trust}`;
-  if (subject.destructiveHint) return rank(byTrust) >= rank("high") ? { risk: byTrust, source } : { risk: "high", source: `${source}, raised by the server's destructiveHint` };
-  if (subject.readOnlyHint && subject.trust !== "low" && byTrust !== "low") return { risk: RISKS[rank(byTrust) - 1]!, source: `${source}, lowered by the server's readOnlyHint` };
+  if (subject.destructiveHint)
+    return rank(byTrust) >= rank("high") ? { risk: byTrust, source } : { risk: "high", source: `${source}, raised by the server's destructiveHint` };
+  if (subject.readOnlyHint && subject.trust !== "low" && byTrust !== "low")
+    return { risk: RISKS[rank(byTrust) - 1]!, source: `${source}, lowered by the server's readOnlyHint` };
   return { risk: byTrust, source };
 }
 
@@ -165,7 +167,13 @@ function withEgress(decision: Decision, subject: Subject, call: CallContext): De
   if (subject.trust !== "low" || call.args === null || decision.action === "deny") return decision;
   if (decision.action === "allow" && decision.rule !== null) return decision;
   if (!hasSecretToken(JSON.stringify(call.args))) return decision;
-  return { ...decision, action: "deny", rule: null, reason: "secret-egress: the arguments hold what looks like an access token, and the app is of low trust; a rule with action: allow for this call would let it through" };
+  return {
+    ...decision,
+    action: "deny",
+    rule: null,
+    reason:
+      "secret-egress: the arguments hold what looks like an access token, and the app is of low trust; a rule with action: allow for this call would let it through",
+  };
 }
 
 /** A sink call of a marked session is asked or denied, whatever allowed it. */

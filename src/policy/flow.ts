@@ -75,5 +75,7 @@ function fits(patterns: readonly FlowPattern[], app: string, name: string): bool
 /** `package/name`; without a slash the whole package is meant. A package has no slash, a name may. */
 function flowPattern(pattern: string): FlowPattern {
   const slash = pattern.indexOf("/");
-  return slash === -1 ? { app: compileGlob(pattern), name: compileGlob("*") } : { app: compileGlob(pattern.slice(0, slash)), name: compileGlob(pattern.slice(slash + 1)) };
+  return slash === -1
+    ? { app: compileGlob(pattern), name: compileGlob("*") }
+    : { app: compileGlob(pattern.slice(0, slash)), name: compileGlob(pattern.slice(slash + 1)) };
 }

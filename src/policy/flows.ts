@@ -35,7 +35,8 @@ export function flowReport(rules: PolicyRules, subjects: readonly Subject[], cli
   // Where the rule is switched off, what would be a source is still worth knowing: the open paths are the report.
   const flow = rules.flow.action === "off" ? { ...rules.flow, action: "ask" as const } : rules.flow;
   for (const subject of subjects) {
-    if (isSource(flow, subject)) sources.push({ name: sourceName(subject), kind: subject.kind, why: subject.trust === "low" ? "trust low" : `data_flow.sources, trust ${subject.trust}` });
+    if (isSource(flow, subject))
+      sources.push({ name: sourceName(subject), kind: subject.kind, why: subject.trust === "low" ? "trust low" : `data_flow.sources, trust ${subject.trust}` });
     const clean = decide(rules, subject, { client, args: null }, false);
     if (RISKS.indexOf(clean.risk) < RISKS.indexOf(flow.sinkRisk)) continue;
     const marked = decide(rules, subject, { client, args: null }, true);

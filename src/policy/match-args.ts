@@ -30,7 +30,8 @@ export function compileArgumentTest(path: string, matcher: ArgumentMatcher): { r
   if (matcher.one_of !== undefined) conditions.push(oneOf(matcher.one_of as Json[]));
   if (matcher.glob !== undefined) conditions.push(globCondition(matcher.glob));
   if (matcher.matches !== undefined) {
-    const compiled = matcher.matches.length > MAX_PATTERN ? { ok: false as const, reason: `it is longer than ${MAX_PATTERN} characters` } : compileRegExp(matcher.matches);
+    const compiled =
+      matcher.matches.length > MAX_PATTERN ? { ok: false as const, reason: `it is longer than ${MAX_PATTERN} characters` } : compileRegExp(matcher.matches);
     if (compiled.ok) conditions.push(regExpCondition(compiled.regexp));
     else faults.push({ key: "matches", reason: compiled.reason, code: /too large|repeat|longer/.test(compiled.reason) ? "pattern-too-large" : "bad-pattern" });
   }

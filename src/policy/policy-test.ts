@@ -43,14 +43,20 @@ export function readFixtures(value: unknown): { readonly fixtures: readonly Poli
 }
 
 function faultsOf(item: Record<string, unknown>): string[] {
-  const out = Object.keys(item).filter((k) => !KEYS.includes(k)).map((k) => `unknown key "${k}" (known: ${KEYS.join(", ")})`);
+  const out = Object.keys(item)
+    .filter((k) => !KEYS.includes(k))
+    .map((k) => `unknown key "${k}" (known: ${KEYS.join(", ")})`);
   if (typeof item["tool"] !== "string") out.push("tool is missing: a full, short or bare tool name");
   if (item["args"] !== undefined && !isObject(item["args"])) out.push("args is not a map");
   if (item["client"] !== undefined && typeof item["client"] !== "string") out.push("client is not a text");
   if (item["session"] !== undefined && item["session"] !== "clean" && item["session"] !== "marked") out.push("session is clean or marked");
   const expect = typeof item["expect"] === "string" ? { action: item["expect"] } : item["expect"];
   if (!isObject(expect)) return [...out, "expect is missing: allow, ask, deny, or a map of action, rule and risk"];
-  out.push(...Object.keys(expect).filter((k) => !EXPECT_KEYS.includes(k)).map((k) => `unknown key "${k}" in expect (known: ${EXPECT_KEYS.join(", ")})`));
+  out.push(
+    ...Object.keys(expect)
+      .filter((k) => !EXPECT_KEYS.includes(k))
+      .map((k) => `unknown key "${k}" in expect (known: ${EXPECT_KEYS.join(", ")})`),
+  );
   if (!ACTIONS.includes(expect["action"] as string)) out.push("expect needs an action: allow, ask or deny");
   if (expect["rule"] !== undefined && typeof expect["rule"] !== "string") out.push("expect.rule is not a rule id");
   if (expect["risk"] !== undefined && !RISKS.includes(expect["risk"] as Risk)) out.push(`expect.risk is one of ${RISKS.join(", ")}`);
@@ -77,8 +83,10 @@ export function runFixtures(rules: PolicyRules, fixtures: readonly PolicyFixture
     const { expect } = fixture;
     const problems: string[] = [];
     if (decision.action !== expect.action) problems.push(`expected ${expect.action}, but it is ${decision.action} (${decision.reason})`);
-    if (expect.rule !== undefined && decision.rule?.id !== expect.rule) problems.push(`expected rule ${expect.rule} to decide, but ${decision.rule ? `rule ${decision.rule.id} does` : "no rule does"}`);
-    if (expect.risk !== undefined && decision.risk !== expect.risk) problems.push(`expected risk ${expect.risk}, but it is ${decision.risk} (${decision.riskSource})`);
+    if (expect.rule !== undefined && decision.rule?.id !== expect.rule)
+      problems.push(`expected rule ${expect.rule} to decide, but ${decision.rule ? `rule ${decision.rule.id} does` : "no rule does"}`);
+    if (expect.risk !== undefined && decision.risk !== expect.risk)
+      problems.push(`expected risk ${expect.risk}, but it is ${decision.risk} (${decision.riskSource})`);
     return { fixture, decision, problem: problems.length > 0 ? problems.join("; ") : null };
   });
 }

@@ -65,7 +65,15 @@ export function compilePolicy(files: readonly Loaded<PolicyConfig>[]): PolicyRes
       const spot: Spot = { file, path: ["rules", i, "id"] };
       const first = seen.get(config.id);
       if (first) {
-        diagnostics.push(duplicate("duplicate-rule", `rule id "${config.id}" is used twice`, "give each rule an id of its own: decisions, limits and the audit log name rules by id", spot, first));
+        diagnostics.push(
+          duplicate(
+            "duplicate-rule",
+            `rule id "${config.id}" is used twice`,
+            "give each rule an id of its own: decisions, limits and the audit log name rules by id",
+            spot,
+            first,
+          ),
+        );
         continue;
       }
       seen.set(config.id, spot);
@@ -77,7 +85,15 @@ export function compilePolicy(files: readonly Loaded<PolicyConfig>[]): PolicyRes
   const section = <K extends "risk_actions" | "default_risk" | "data_flow" | "approvals">(key: K): PolicyConfig[K] | undefined => {
     const holders = files.filter((f) => f.value[key] !== undefined);
     for (const later of holders.slice(1)) {
-      diagnostics.push(duplicate("duplicate-setting", `${key} stands in more than one policy file`, "keep it in one file only; rules may stand in any", { file: later, path: [key] }, { file: holders[0]!, path: [key] }));
+      diagnostics.push(
+        duplicate(
+          "duplicate-setting",
+          `${key} stands in more than one policy file`,
+          "keep it in one file only; rules may stand in any",
+          { file: later, path: [key] },
+          { file: holders[0]!, path: [key] },
+        ),
+      );
     }
     return holders[0]?.value[key];
   };
@@ -119,7 +135,10 @@ function assemble(parts: Partial<Omit<PolicyRules, "revision" | "candidates">>):
 function emptyRules(file: Loaded<PolicyConfig>): Diagnostic {
   return warningAt("empty-rules", file.place(["rules"]), "this policy file has an empty list of rules", {
     path: "rules",
-    help: ["without a matching rule the risk table decides: low and medium are allowed, high is asked, critical is denied, unless risk_actions says otherwise", "take the empty list out, or add rules"],
+    help: [
+      "without a matching rule the risk table decides: low and medium are allowed, high is asked, critical is denied, unless risk_actions says otherwise",
+      "take the empty list out, or add rules",
+    ],
   });
 }
 

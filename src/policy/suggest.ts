@@ -12,15 +12,120 @@ export interface SuggestInput {
 
 /** What words in a tool name say of its risk; the first line that fits counts. */
 const WORDS: readonly { readonly risk: Risk; readonly why: string; readonly words: readonly string[] }[] = [
-  { risk: "critical", why: "runs programs, or touches keys and rights", words: ["exec", "execute", "shell", "bash", "command", "eval", "sudo", "script", "spawn", "chmod", "chown", "grant", "revoke", "permission", "permissions", "secret", "secrets", "credential", "credentials", "password"] },
-  { risk: "high", why: "acts outside, deletes, or pays", words: ["send", "delete", "remove", "drop", "purge", "destroy", "pay", "payment", "transfer", "buy", "order", "post", "publish", "tweet", "email", "mail", "invite", "kick", "ban", "merge", "push", "deploy", "overwrite", "move", "kill", "reset"] },
-  { risk: "medium", why: "changes something", words: ["write", "create", "add", "update", "set", "edit", "append", "insert", "save", "upload", "rename", "schedule", "remind", "reminder", "copy", "put", "patch"] },
-  { risk: "low", why: "only reads", words: ["get", "list", "read", "search", "find", "query", "fetch", "show", "describe", "status", "count", "lookup", "view", "check", "ping", "echo", "info", "help"] },
+  {
+    risk: "critical",
+    why: "runs programs, or touches keys and rights",
+    words: [
+      "exec",
+      "execute",
+      "shell",
+      "bash",
+      "command",
+      "eval",
+      "sudo",
+      "script",
+      "spawn",
+      "chmod",
+      "chown",
+      "grant",
+      "revoke",
+      "permission",
+      "permissions",
+      "secret",
+      "secrets",
+      "credential",
+      "credentials",
+      "password",
+    ],
+  },
+  {
+    risk: "high",
+    why: "acts outside, deletes, or pays",
+    words: [
+      "send",
+      "delete",
+      "remove",
+      "drop",
+      "purge",
+      "destroy",
+      "pay",
+      "payment",
+      "transfer",
+      "buy",
+      "order",
+      "post",
+      "publish",
+      "tweet",
+      "email",
+      "mail",
+      "invite",
+      "kick",
+      "ban",
+      "merge",
+      "push",
+      "deploy",
+      "overwrite",
+      "move",
+      "kill",
+      "reset",
+    ],
+  },
+  {
+    risk: "medium",
+    why: "changes something",
+    words: [
+      "write",
+      "create",
+      "add",
+      "update",
+      "set",
+      "edit",
+      "append",
+      "insert",
+      "save",
+      "upload",
+      "rename",
+      "schedule",
+      "remind",
+      "reminder",
+      "copy",
+      "put",
+      "patch",
+    ],
+  },
+  {
+    risk: "low",
+    why: "only reads",
+    words: [
+      "get",
+      "list",
+      "read",
+      "search",
+      "find",
+      "query",
+      "fetch",
+      "show",
+      "describe",
+      "status",
+      "count",
+      "lookup",
+      "view",
+      "check",
+      "ping",
+      "echo",
+      "info",
+      "help",
+    ],
+  },
 ];
 
 /** The words of a tool name: `sendMessage`, `send_message` and `send-message` all give send, message. */
 function words(name: string): string[] {
-  return name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase().split(/[^a-z0-9]+/).filter(Boolean);
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter(Boolean);
 }
 
 /** The risk that a name and hints suggest, with the reason; null when neither says anything. */

@@ -251,7 +251,8 @@ export class AppRunner {
     events.onStarted(this.restarts);
     if (before && listingDigest(before) !== listingDigest(generation.listing)) events.onListed(before, generation.listing);
     if (old) void this.#drains.letGo(old, old.plan.drainTimeoutMs, REPLACED);
-    if (generation.shared.closed) this.#onClosed(generation, { planned: false, message: "closed right after the start", exitCode: null, signal: null, stderrTail: [] });
+    if (generation.shared.closed)
+      this.#onClosed(generation, { planned: false, message: "closed right after the start", exitCode: null, signal: null, stderrTail: [] });
   }
 
   async #startFailed(plan: AppPlan, error: unknown): Promise<void> {
@@ -277,7 +278,11 @@ export class AppRunner {
       this.#swapIn(generation);
       this.#standing.set("ready", `the changed configuration did not start: ${message}; the old one was started again`);
     } catch (error) {
-      await this.#giveUpOrRetry(plan, `the changed configuration did not start: ${message}; starting the old one again failed too: ${messageOf(error)}`, canRetry(error));
+      await this.#giveUpOrRetry(
+        plan,
+        `the changed configuration did not start: ${message}; starting the old one again failed too: ${messageOf(error)}`,
+        canRetry(error),
+      );
     }
   }
 
@@ -319,13 +324,21 @@ export class AppRunner {
     const alive = await generation.shared.alive(generation.plan.healthTimeoutMs);
     if (alive && isHealthy(generation.startedAt, this.deps.clock.monotonic())) this.#retries.healthy();
     if (alive || this.#current !== generation) return;
-    this.#onClosed(generation, { planned: false, message: `gave no sign of life for ${formatDuration(generation.plan.healthTimeoutMs)}`, exitCode: null, signal: null, stderrTail: [] });
+    this.#onClosed(generation, {
+      planned: false,
+      message: `gave no sign of life for ${formatDuration(generation.plan.healthTimeoutMs)}`,
+      exitCode: null,
+      signal: null,
+      stderrTail: [],
+    });
     await generation.shared.close({ force: true });
   }
 
   async #listAgain(generation: Generation): Promise<void> {
     try {
-      const after = this.deps.cleanListing(await generation.shared.list({ timeoutMs: generation.plan.startTimeoutMs, maxTotalMs: generation.plan.startTimeoutMs }));
+      const after = this.deps.cleanListing(
+        await generation.shared.list({ timeoutMs: generation.plan.startTimeoutMs, maxTotalMs: generation.plan.startTimeoutMs }),
+      );
       const before = generation.listing;
       generation.listing = after;
       this.#lastListing = after;

@@ -53,7 +53,8 @@ function toTool(item: Named, short: string, twice: boolean, policy: PolicyRules,
   const decision = decide(policy, subject, { client: "", args: null }, false);
   const place = ((): { state: ToolState; reason: string | null } => {
     const conflict = listing.conflicts.find((c) => c.name === item.definition.name);
-    if (conflict) return { state: "quarantined", reason: `the server lists it twice with different content (${conflict.digests.map((d) => d.slice(0, 15)).join(", ")})` };
+    if (conflict)
+      return { state: "quarantined", reason: `the server lists it twice with different content (${conflict.digests.map((d) => d.slice(0, 15)).join(", ")})` };
     if (twice) return { state: "quarantined", reason: `another tool of this app is already shown as ${item.full}: change tools.rename` };
     if (plan.include !== null && !plan.include.some((g) => g.matches(item.tool))) return { state: "excluded", reason: "not in tools.include" };
     const out = plan.exclude.find((g) => g.matches(item.tool));

@@ -152,7 +152,9 @@ export class Generation {
       };
       const stop = (): void => {
         this.#waiting = this.#waiting.filter((w) => w !== go);
-        reject(new LinkError("timeout", `the app already runs as many calls as it may (max_concurrent_calls: ${this.#leases}), and none of them ended in time`));
+        reject(
+          new LinkError("timeout", `the app already runs as many calls as it may (max_concurrent_calls: ${this.#leases}), and none of them ended in time`),
+        );
       };
       signal?.addEventListener("abort", stop, { once: true });
       this.#waiting.push(go);

@@ -151,7 +151,15 @@ export type PutResult = "written" | "duplicate" | "dropped";
 /** Where AMP envelopes go (contracts 7). Once `put` resolves `written`, the event survives a crash. */
 export interface Inbox {
   put(envelope: AmpEnvelope, priority: Priority): Promise<PutResult>;
-  stats(): { readonly dir: string | null; readonly written: number; readonly duplicates: number; readonly dropped: number; readonly queued: number; readonly pending: number; readonly degraded: string | null };
+  stats(): {
+    readonly dir: string | null;
+    readonly written: number;
+    readonly duplicates: number;
+    readonly dropped: number;
+    readonly queued: number;
+    readonly pending: number;
+    readonly degraded: string | null;
+  };
   /** Live settings. */
   configure(settings: { readonly maxPending: number }): void;
   /** Writes what is queued (bounded in time) and stops. */

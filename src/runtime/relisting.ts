@@ -5,7 +5,11 @@ const QUIET_MS = 250;
 const WITHIN_MS = 2_000;
 /** A server that says so after every reading, with nothing changed, is asked no more often than this. */
 const LONGEST_QUIET_MS = 30_000;
-const CHANGED: ReadonlySet<string> = new Set(["notifications/tools/list_changed", "notifications/resources/list_changed", "notifications/prompts/list_changed"]);
+const CHANGED: ReadonlySet<string> = new Set([
+  "notifications/tools/list_changed",
+  "notifications/resources/list_changed",
+  "notifications/prompts/list_changed",
+]);
 
 /** Decides when an app's lists are read again. `wake` tells the loop that they should be. */
 export class Relisting {
@@ -13,7 +17,11 @@ export class Relisting {
   #due = false;
   /** Times in a row that the server said its lists had changed when they had not. */
   #falseAlarms = 0;
-  readonly #soon = debounce(() => this.request(), () => Math.min(QUIET_MS * 2 ** this.#falseAlarms, LONGEST_QUIET_MS), WITHIN_MS);
+  readonly #soon = debounce(
+    () => this.request(),
+    () => Math.min(QUIET_MS * 2 ** this.#falseAlarms, LONGEST_QUIET_MS),
+    WITHIN_MS,
+  );
 
   constructor(wake: () => void) {
     this.#wake = wake;

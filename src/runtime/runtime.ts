@@ -176,7 +176,8 @@ export class Runtime {
   #publish(plan: Plan, revision: number, force: boolean): void {
     const apps = this.#views(plan);
     const listed: CatalogApp[] = [];
-    for (const view of apps.values()) if (view.lastListing && view.plan) listed.push({ plan: view.plan, listing: view.listing ?? view.lastListing, down: downOf(view) });
+    for (const view of apps.values())
+      if (view.lastListing && view.plan) listed.push({ plan: view.plan, listing: view.listing ?? view.lastListing, down: downOf(view) });
     const catalog = buildCatalog(listed, plan.policy, this.#deps.pins);
     const changed = force || catalog.digest !== this.#snapshot.catalog.digest;
     this.#snapshot = { revision, plan, catalog, apps };
@@ -188,7 +189,21 @@ export class Runtime {
     for (const runner of this.#runners.values()) apps.set(runner.package, viewOf(runner));
     for (const parked of plan.parked.values()) {
       if (apps.has(parked.package)) continue;
-      apps.set(parked.package, { package: parked.package, plan: null, state: parked.state, reason: parked.reason, pid: null, protocol: null, version: null, restarts: 0, nextAttempt: null, calls: 0, listing: null, lastListing: null, source: parked.display });
+      apps.set(parked.package, {
+        package: parked.package,
+        plan: null,
+        state: parked.state,
+        reason: parked.reason,
+        pid: null,
+        protocol: null,
+        version: null,
+        restarts: 0,
+        nextAttempt: null,
+        calls: 0,
+        listing: null,
+        lastListing: null,
+        source: parked.display,
+      });
     }
     return apps;
   }

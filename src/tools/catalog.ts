@@ -20,7 +20,10 @@ export function createCatalog(tools: readonly Tool[]): Catalog {
   }
   return {
     tools: sorted,
-    digest: digest(sorted.filter((t) => t.listed).map((t) => [t.full, t.short, t.pin]), "catalog"),
+    digest: digest(
+      sorted.filter((t) => t.listed).map((t) => [t.full, t.short, t.pin]),
+      "catalog",
+    ),
     byFull: (name) => full.get(name),
     byShort: (name) => short.get(name),
     byOwn: (app, tool) => own.get(app)?.get(tool),

@@ -1,7 +1,43 @@
 /** Letters of other scripts that look like Latin ones. Names are ASCII only, so this serves the lint of texts. */
 const LOOKALIKES: Readonly<Record<string, string>> = {
-  а: "a", в: "b", с: "c", ԁ: "d", е: "e", һ: "h", і: "i", ј: "j", к: "k", ӏ: "l", м: "m", н: "h", о: "o", р: "p", ԛ: "q", ѕ: "s", т: "t", у: "y", ѵ: "v", ԝ: "w", х: "x", г: "r",
-  α: "a", ϲ: "c", ε: "e", η: "n", ι: "i", κ: "k", ν: "v", ο: "o", ρ: "p", τ: "t", υ: "u", χ: "x", ѡ: "w", ɑ: "a", ɡ: "g", ı: "i",
+  а: "a",
+  в: "b",
+  с: "c",
+  ԁ: "d",
+  е: "e",
+  һ: "h",
+  і: "i",
+  ј: "j",
+  к: "k",
+  ӏ: "l",
+  м: "m",
+  н: "h",
+  о: "o",
+  р: "p",
+  ԛ: "q",
+  ѕ: "s",
+  т: "t",
+  у: "y",
+  ѵ: "v",
+  ԝ: "w",
+  х: "x",
+  г: "r",
+  α: "a",
+  ϲ: "c",
+  ε: "e",
+  η: "n",
+  ι: "i",
+  κ: "k",
+  ν: "v",
+  ο: "o",
+  ρ: "p",
+  τ: "t",
+  υ: "u",
+  χ: "x",
+  ѡ: "w",
+  ɑ: "a",
+  ɡ: "g",
+  ı: "i",
 };
 
 /** A word that mixes Latin letters with look-alikes of another script, or null: `dеlete` with a Cyrillic е. */
@@ -27,7 +63,9 @@ export function skeleton(name: string): string {
 
 /** The one of `others` that a name could be mistaken for without being it, or undefined. Names that differ in case alone are not look-alikes. */
 export function confusableWith(name: string, others: ReadonlySet<string>): string | undefined {
-  return shapesOf(others).get(skeleton(name))?.find((other) => other.toLowerCase() !== name.toLowerCase());
+  return shapesOf(others)
+    .get(skeleton(name))
+    ?.find((other) => other.toLowerCase() !== name.toLowerCase());
 }
 
 /** Names by skeleton, made once for a set: a server may show thousands of tools, and each is held against all others. */

@@ -18,7 +18,9 @@ export function describeChange(before: Json, after: Json): string[] {
 /** A definition that is seen for the first time, in the same form. */
 export function describeNew(definition: Json): string[] {
   if (!isObject(definition)) return [show(definition)];
-  const lines = Object.keys(definition).sort().map((key) => `${path("", key)}: ${show(own(definition, key) as Json)}`);
+  const lines = Object.keys(definition)
+    .sort()
+    .map((key) => `${path("", key)}: ${show(own(definition, key) as Json)}`);
   return lines.slice(0, MAX_LINES);
 }
 
@@ -51,12 +53,18 @@ function changedText(before: string, after: string): string {
   while (start < least && before[start] === after[start]) start += 1;
   const from = Math.max(0, start - 40);
   const part = (text: string): string => `${from > 0 ? "…" : ""}${show(text.slice(from))}`;
-  const alike = before.normalize("NFKC") === after.normalize("NFKC") ? ` (they look alike: ${codePoints(before.slice(start))} → ${codePoints(after.slice(start))})` : "";
+  const alike =
+    before.normalize("NFKC") === after.normalize("NFKC") ? ` (they look alike: ${codePoints(before.slice(start))} → ${codePoints(after.slice(start))})` : "";
   return `${part(before)} → ${part(after)}${alike}`;
 }
 
 function codePoints(text: string): string {
-  return [...text].slice(0, 4).map((c) => `U+${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`).join(" ") || "nothing";
+  return (
+    [...text]
+      .slice(0, 4)
+      .map((c) => `U+${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`)
+      .join(" ") || "nothing"
+  );
 }
 
 /** A value on one line; runs of white space, which can push text out of sight, are collapsed and counted. */

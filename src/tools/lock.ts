@@ -42,9 +42,11 @@ export function readLock(text: string): { readonly ok: true; readonly lock: Tool
     for (const [section, entries] of Object.entries(pins)) {
       const single = SINGLE_KINDS.includes(section as SingleKind);
       const list: [string, unknown][] = single ? [["", entries]] : isObject(entries) ? Object.entries(entries) : [["", null]];
-      if (!single && !Object.values(SECTIONS).includes(section as (typeof SECTIONS)[keyof typeof SECTIONS])) return { ok: false, reason: `${app} has an unknown key ${section}` };
+      if (!single && !Object.values(SECTIONS).includes(section as (typeof SECTIONS)[keyof typeof SECTIONS]))
+        return { ok: false, reason: `${app} has an unknown key ${section}` };
       for (const [name, pin] of list) {
-        if (typeof pin !== "string" || !PIN.test(pin)) return { ok: false, reason: `${app}, ${section}${name === "" ? "" : ` ${name}`}: a pin is sha256: and 64 hexadecimal digits` };
+        if (typeof pin !== "string" || !PIN.test(pin))
+          return { ok: false, reason: `${app}, ${section}${name === "" ? "" : ` ${name}`}: a pin is sha256: and 64 hexadecimal digits` };
       }
     }
   }
@@ -84,7 +86,9 @@ export function acceptInto(lock: ToolsLock, changes: readonly LockChange[]): Too
     const pins = (own(apps, change.app) as AppPins | undefined) ?? {};
     const now = pinIn(pins, change.kind, change.name) ?? null;
     if (now !== change.seen && now !== change.pin) {
-      throw new LockConflict(`tools.lock.json was changed meanwhile for ${selector(change.app, change)}: look at \`aurora-mcp lock\` again before you accept it`);
+      throw new LockConflict(
+        `tools.lock.json was changed meanwhile for ${selector(change.app, change)}: look at \`aurora-mcp lock\` again before you accept it`,
+      );
     }
     setPin(pins, change.kind, change.name, change.pin);
     setOwn(apps, change.app, pins);

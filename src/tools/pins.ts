@@ -74,7 +74,10 @@ export function isSingle(kind: PinKind): kind is SingleKind {
 }
 
 /** The key of an app's pins in the lock under which the others stand, by name. */
-export const SECTIONS = { tool: "tools", prompt: "prompts", resource_template: "resource_templates" } as const satisfies Record<Exclude<PinKind, SingleKind>, keyof AppPins>;
+export const SECTIONS = { tool: "tools", prompt: "prompts", resource_template: "resource_templates" } as const satisfies Record<
+  Exclude<PinKind, SingleKind>,
+  keyof AppPins
+>;
 
 const found = new WeakMap<AppListing, readonly string[]>();
 
@@ -82,7 +85,11 @@ const found = new WeakMap<AppListing, readonly string[]>();
 function resourceFindings(listing: AppListing): string[] {
   let findings = found.get(listing);
   if (!findings) {
-    findings = listing.resources.flatMap((resource) => lintMessages({ kind: "resources", name: resource.uri, definition: resource }).map((finding) => `${finding} (in ${escapeInvisible(resource.uri)})`)).sort();
+    findings = listing.resources
+      .flatMap((resource) =>
+        lintMessages({ kind: "resources", name: resource.uri, definition: resource }).map((finding) => `${finding} (in ${escapeInvisible(resource.uri)})`),
+      )
+      .sort();
     found.set(listing, findings);
   }
   return [...findings];
@@ -143,26 +150,47 @@ export interface PinDifference {
  * What `lock` shows of one app: its items against the lock alone, for the lock is what a person answers for. `known` gives the definition
  * behind an accepted pin, where it was kept. Sorted by kind and name.
  */
-export function lockDifferences(app: string, items: readonly PinItem[], locked: AppPins | undefined, known: (pin: string) => Json | undefined, findings: PinContext["findings"]): PinDifference[] {
+export function lockDifferences(
+  app: string,
+  items: readonly PinItem[],
+  locked: AppPins | undefined,
+  known: (pin: string) => Json | undefined,
+  findings: PinContext["findings"],
+): PinDifference[] {
   const out: PinDifference[] = items.map((item) => {
     const accepted = pinIn(locked, item.kind, item.name) ?? null;
     const base = { app, kind: item.kind, name: item.name, pin: item.pin, accepted };
     if (accepted === item.pin) return { ...base, state: "accepted", diff: [], findings: findingsOf(item, findings) };
     if (accepted === null) return { ...base, state: "new", diff: describeNew(item.definition), findings: findingsOf(item, findings) };
     const before = known(accepted);
-    const diff = before === undefined ? ["the accepted definition is not kept on this machine; it is now:", ...describeNew(item.definition)] : describeChange(before, item.definition);
+    const diff =
+      before === undefined
+        ? ["the accepted definition is not kept on this machine; it is now:", ...describeNew(item.definition)]
+        : describeChange(before, item.definition);
     return { ...base, state: "changed", diff, findings: findingsOf(item, findings) };
   });
   const shown = new Set(items.map((i) => `${i.kind} ${i.name}`));
   for (const entry of pinEntries(locked)) {
-    if (!shown.has(`${entry.kind} ${entry.name}`)) out.push({ app, kind: entry.kind, name: entry.name, state: "removed", pin: null, accepted: entry.pin, diff: ["the server no longer shows it"], findings: [] });
+    if (!shown.has(`${entry.kind} ${entry.name}`))
+      out.push({
+        app,
+        kind: entry.kind,
+        name: entry.name,
+        state: "removed",
+        pin: null,
+        accepted: entry.pin,
+        diff: ["the server no longer shows it"],
+        findings: [],
+      });
   }
   return out.sort((a, b) => (`${a.kind} ${a.name}` < `${b.kind} ${b.name}` ? -1 : 1));
 }
 
 /** All pins of an app as a list. */
 export function pinEntries(pins: AppPins | undefined): { readonly kind: PinKind; readonly name: string; readonly pin: string }[] {
-  const sections = (Object.keys(SECTIONS) as (keyof typeof SECTIONS)[]).flatMap((kind) => Object.entries(pins?.[SECTIONS[kind]] ?? {}).map(([name, pin]) => ({ kind, name, pin })));
+  const sections = (Object.keys(SECTIONS) as (keyof typeof SECTIONS)[]).flatMap((kind) =>
+    Object.entries(pins?.[SECTIONS[kind]] ?? {}).map(([name, pin]) => ({ kind, name, pin })),
+  );
   const single = SINGLE_KINDS.flatMap((kind) => (pins?.[kind] === undefined ? [] : [{ kind, name: "", pin: pins[kind] }]));
   return [...sections, ...single];
 }

@@ -74,7 +74,8 @@ export function indexTools(tools: readonly SearchableTool[]): ToolIndex {
       for (const word of new Set(wordsOf(query))) {
         scoreWord(word, 1, scores);
         if (word.length < MIN_PREFIX) continue;
-        for (let i = firstAtLeast(sorted, word); i < sorted.length && sorted[i]!.startsWith(word); i += 1) if (sorted[i] !== word) scoreWord(sorted[i]!, PREFIX_WEIGHT, scores);
+        for (let i = firstAtLeast(sorted, word); i < sorted.length && sorted[i]!.startsWith(word); i += 1)
+          if (sorted[i] !== word) scoreWord(sorted[i]!, PREFIX_WEIGHT, scores);
       }
       return [...scores]
         .map(([document, score]) => ({ name: tools[document]!.name, score }))

@@ -123,8 +123,13 @@ export function lintText(text: string, context: LintContext = NO_CONTEXT): Omit<
 export function lintResultText(text: string): Omit<LintFinding, "path">[] {
   const part = text.slice(0, MAX_TEXT * 4);
   const findings: Omit<LintFinding, "path">[] = [];
-  const image = /!\[[^\]]{0,200}\]\(\s{0,5}<?((?:https?:)?\/\/[^\s)>]{1,500})|<img\b[^>]{0,300}\bsrc\s{0,5}=\s{0,5}["']?((?:https?:)?\/\/[^\s"'>]{1,500})/i.exec(part);
-  if (image) findings.push({ code: "remote-image", message: `a remote image that would be fetched when shown: ${escapeInvisible(truncate((image[1] ?? image[2])!, 120))}` });
+  const image =
+    /!\[[^\]]{0,200}\]\(\s{0,5}<?((?:https?:)?\/\/[^\s)>]{1,500})|<img\b[^>]{0,300}\bsrc\s{0,5}=\s{0,5}["']?((?:https?:)?\/\/[^\s"'>]{1,500})/i.exec(part);
+  if (image)
+    findings.push({
+      code: "remote-image",
+      message: `a remote image that would be fetched when shown: ${escapeInvisible(truncate((image[1] ?? image[2])!, 120))}`,
+    });
   for (const kind of new Set(hiddenCharacters(part).map((h) => h.kind))) findings.push({ code: kind, message: "hidden characters" });
   return findings;
 }
@@ -133,10 +138,18 @@ const SECRET_PARAMETER =
   /(?:^|_)(?:dotenv|dot_env|env_file|ssh|ssh_key|id_rsa|private_?key|passwd|password|passphrase|credentials?|secrets?|client_secret|api_?key|access_?token|auth_?token|refresh_?token|session_?token|bearer(?:_token)?|cookies?|system_?prompt|seed_?phrase|mnemonic|(?:full_|entire_|whole_)?(?:conversation|chat|context|message)_(?:history|log|transcript)|full_(?:conversation|chat|context)|previous_messages|all_tool_results)(?:$|_)/;
 
 function lintParameter(name: string, context: LintContext): Omit<LintFinding, "path">[] {
-  const words = name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase().replaceAll(/[^a-z0-9]+/g, "_");
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "_");
   const findings = lintText(name.replaceAll("_", " "), context);
-  if (SECRET_PARAMETER.test(words)) findings.push({ code: "suspicious-parameter", message: `the parameter "${escapeInvisible(truncate(name, 80))}" asks for a secret or for the conversation` });
-  else if (words.length > 64) findings.push({ code: "suspicious-parameter", message: `the parameter name has ${words.length} characters, which is more than a name needs` });
+  if (SECRET_PARAMETER.test(words))
+    findings.push({
+      code: "suspicious-parameter",
+      message: `the parameter "${escapeInvisible(truncate(name, 80))}" asks for a secret or for the conversation`,
+    });
+  else if (words.length > 64)
+    findings.push({ code: "suspicious-parameter", message: `the parameter name has ${words.length} characters, which is more than a name needs` });
   return findings;
 }
 

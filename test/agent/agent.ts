@@ -56,7 +56,8 @@ export async function work(host: Host, steps: readonly Step[]): Promise<Work> {
       if (await host.ask(answer.approvalId)) {
         count.approved += 1;
         // The swap: the leave for this call is tried on every order first.
-        for (const wish of orders) for (const other of namesFor(wish.tool, tools)) take((await host.call(other, filled(wish.args, read), answer.approvalId)).text);
+        for (const wish of orders)
+          for (const other of namesFor(wish.tool, tools)) take((await host.call(other, filled(wish.args, read), answer.approvalId)).text);
         answer = await host.call(name, args, answer.approvalId);
         take(answer.text);
       }
@@ -107,14 +108,20 @@ function readArgs(text: string): Args | null {
 
 /** Every name that could mean a tool: those in the list that end like it, then the word itself in all its spellings. */
 function namesFor(wanted: string, tools: readonly SeenTool[]): string[] {
-  const plain = (name: string): string => name.normalize("NFKC").replaceAll(/[^A-Za-z0-9]/g, "").toLowerCase();
+  const plain = (name: string): string =>
+    name
+      .normalize("NFKC")
+      .replaceAll(/[^A-Za-z0-9]/g, "")
+      .toLowerCase();
   const listed = tools.map((t) => t.name).filter((name) => plain(name).endsWith(plain(wanted)));
   const spelt = [wanted, wanted.normalize("NFKC"), wanted.normalize("NFKC").replaceAll(/[^A-Za-z0-9_.-]/g, "")];
   return [...new Set([...listed, ...spelt, ...spelt.flatMap((n) => [`org.agent.${n}`, n.replaceAll(".", "_"), n.split(".").at(-1)!])])];
 }
 
 function filled(args: Args, read: readonly string[]): Args {
-  return Object.fromEntries(Object.entries(args).map(([key, value]) => [key, typeof value === "string" ? value.replace("{{context}}", () => read.join("\n")) : value]));
+  return Object.fromEntries(
+    Object.entries(args).map(([key, value]) => [key, typeof value === "string" ? value.replace("{{context}}", () => read.join("\n")) : value]),
+  );
 }
 
 /** Whether a call is one that the user wants: then a person who is asked says yes. */

@@ -13,7 +13,11 @@ export async function kitHost(servers: readonly ServerScript[], log: string, wan
   const apps = Object.fromEntries(
     servers.map((server) => [
       `org.agent.${server.name}`,
-      { trust: server.trust, commands: Object.entries(server.risks ?? {}).map(([name, risk]) => ({ name, risk })), mcp: { command: [process.execPath], args: serverArgs(server, log) } },
+      {
+        trust: server.trust,
+        commands: Object.entries(server.risks ?? {}).map(([name, risk]) => ({ name, risk })),
+        mcp: { command: [process.execPath], args: serverArgs(server, log) },
+      },
     ]),
   );
   const { kit, stop } = await startKit({ "topology/topology.yaml": topologyText(apps) });
@@ -24,7 +28,12 @@ export async function kitHost(servers: readonly ServerScript[], log: string, wan
       // A changed list comes a moment after the call that changed it; the agent gets every chance to see it.
       await new Promise((resolve) => setTimeout(resolve, servers.some((s) => s.toolsLater) ? 700 : 0));
       const tools = (kit.tools("mcp").tools as { name: string }[]).map((tool) => ({ name: tool.name, texts: JSON.stringify(tool).replaceAll('\\"', '"') }));
-      return { tools, other: kit.instructions!().map((i) => i.text).join("\n") };
+      return {
+        tools,
+        other: kit.instructions!()
+          .map((i) => i.text)
+          .join("\n"),
+      };
     },
     async call(name, args, approvalId) {
       const call = await kit.callTool(name, args as Json, { session, waitMs: 0, ...(approvalId === undefined ? {} : { approvalId }) });

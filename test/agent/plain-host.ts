@@ -17,7 +17,8 @@ export async function plainHost(servers: readonly ServerScript[], log: string): 
       const tools = [];
       const other = [];
       for (const [server, client] of clients) {
-        for (const tool of (await client.listTools()).tools) tools.push({ name: `${server}__${tool.name}`, texts: JSON.stringify(tool).replaceAll('\\"', '"') });
+        for (const tool of (await client.listTools()).tools)
+          tools.push({ name: `${server}__${tool.name}`, texts: JSON.stringify(tool).replaceAll('\\"', '"') });
         other.push(client.getInstructions() ?? "");
       }
       return { tools, other: other.join("\n") };

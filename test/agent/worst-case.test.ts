@@ -31,7 +31,14 @@ async function both(scenario: Scenario): Promise<{ plain: Run; kit: Run }> {
   const plain = await run(scenario, "plain");
   const kit = await run(scenario, "kit");
   const word = (r: Run): string => (scenario.harm === null ? `${r.done} of ${scenario.steps.length} steps` : r.harmed ? "LOST" : "held");
-  rows.push({ scenario: scenario.name, "plain SDK host": word(plain), kit: word(kit), "orders tried": kit.obeyed, "approvals asked": kit.asked, given: kit.approved });
+  rows.push({
+    scenario: scenario.name,
+    "plain SDK host": word(plain),
+    kit: word(kit),
+    "orders tried": kit.obeyed,
+    "approvals asked": kit.asked,
+    given: kit.approved,
+  });
   return { plain, kit };
 }
 

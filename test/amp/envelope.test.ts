@@ -52,7 +52,8 @@ describe("timestamps", () => {
   });
 
   test("format and parse are inverse", () => {
-    for (const micros of [0, 1, 999_999, 1_781_000_000_123_456]) for (const offset of [0, 480, -210]) expect(parseTimestamp(formatTimestamp(micros, offset))).toBe(micros);
+    for (const micros of [0, 1, 999_999, 1_781_000_000_123_456])
+      for (const offset of [0, 480, -210]) expect(parseTimestamp(formatTimestamp(micros, offset))).toBe(micros);
     expect(isTimestamp("2026-06-17T14:30:00")).toBe(false);
     expect(isTimestamp("2026-13-17T14:30:00Z")).toBe(false);
     expect(isTimestamp(formatTimestamp(Number.MAX_SAFE_INTEGER * 1000, 840))).toBe(true);
@@ -76,7 +77,10 @@ describe("bounds and masks", () => {
     const secret = "correct-horse-battery-staple";
     const masker = createMasker([secret]);
     const s = sealer({ mask: (v) => masker.value(v), maxDataBytes: () => 2000 });
-    const envelope = s.seal({ ...event, session_id: `s ${secret}`, summary: "x".repeat(490) + secret, data: { long: "y".repeat(995) + secret + "z".repeat(5000), password: "p" } }, source);
+    const envelope = s.seal(
+      { ...event, session_id: `s ${secret}`, summary: "x".repeat(490) + secret, data: { long: "y".repeat(995) + secret + "z".repeat(5000), password: "p" } },
+      source,
+    );
     const text = JSON.stringify(envelope);
     expect(text).not.toContain("correct");
     expect(envelope.payload.data).toMatchObject({ password: "***", cut: { long: expect.any(Number) } });
@@ -85,7 +89,10 @@ describe("bounds and masks", () => {
 
   test("data is cut at its largest members, in bytes", () => {
     const s = sealer({ maxDataBytes: () => 3000 });
-    const data = s.seal({ ...event, data: { id: 7, text: "字".repeat(5000), list: Array.from({ length: 1000 }, (_, i) => i) } }, source).payload.data as Record<string, unknown>;
+    const data = s.seal({ ...event, data: { id: 7, text: "字".repeat(5000), list: Array.from({ length: 1000 }, (_, i) => i) } }, source).payload.data as Record<
+      string,
+      unknown
+    >;
     expect(Buffer.byteLength(JSON.stringify(data))).toBeLessThanOrEqual(3000);
     expect(data).toMatchObject({ id: 7, list: null, cut: { text: expect.any(Number) } });
   });
@@ -115,17 +122,32 @@ describe("bounds and masks", () => {
 });
 
 describe("Aurora-native events", () => {
-  test.each<[unknown]>([[42], [[]], [undefined], [null], ["text"], [true], [{}], [{ type: 5 }], [{ type: "" }], [{ type: "a b" }], [{ type: "a", data: [] }], [{ type: "a", summary: 3 }], [{ type: "a", expire_at: "soon" }], [{ type: "a", idempotency_key: "" }]])(
-    "params %j are refused in words",
-    (params) => {
-      expect(readAuroraEvent("aurora/event", params)).toMatchObject({ ok: false, reason: expect.stringMatching(/\w{4}/) });
+  test.each<[unknown]>([
+    [42],
+    [[]],
+    [undefined],
+    [null],
+    ["text"],
+    [true],
+    [{}],
+    [{ type: 5 }],
+    [{ type: "" }],
+    [{ type: "a b" }],
+    [{ type: "a", data: [] }],
+    [{ type: "a", summary: 3 }],
+    [{ type: "a", expire_at: "soon" }],
+    [{ type: "a", idempotency_key: "" }],
+  ])("params %j are refused in words", (params) => {
+    expect(readAuroraEvent("aurora/event", params)).toMatchObject({ ok: false, reason: expect.stringMatching(/\w{4}/) });
+  });
+
+  test.each(["tool.completed", "lifecycle.started", "capability.changed", "config.applied", "approval.requested", "mcp.error", "Tool.completed", "mcp"])(
+    "type %s is reserved",
+    (type) => {
+      expect(readAuroraEvent("aurora/event", { type })).toMatchObject({ ok: false, reason: expect.stringContaining("reserved") });
+      expect(readAuroraEvent("notifications/message", { logger: "aurora/event", level: "info", data: { type } })).toMatchObject({ ok: false });
     },
   );
-
-  test.each(["tool.completed", "lifecycle.started", "capability.changed", "config.applied", "approval.requested", "mcp.error", "Tool.completed", "mcp"])("type %s is reserved", (type) => {
-    expect(readAuroraEvent("aurora/event", { type })).toMatchObject({ ok: false, reason: expect.stringContaining("reserved") });
-    expect(readAuroraEvent("notifications/message", { logger: "aurora/event", level: "info", data: { type } })).toMatchObject({ ok: false });
-  });
 
   test("come as a notification or as a logging message, with an object or its text", () => {
     const fact = { type: "diary.written", session_id: "s", summary: "x", data: { n: 1 }, idempotency_key: "k", expire_at: "2026-06-17T14:35:00+08:00" };
@@ -139,7 +161,13 @@ describe("Aurora-native events", () => {
   });
 
   test("become an envelope with what the app said", () => {
-    const read = signalOfNotification({ app: "im.polaris.qq", instance: "qq-1" }, "aurora/event", { type: "message.received", session_id: "group_1", summary: "hi", data: { text: "t" }, expire_at: "2026-06-17T14:35:00+08:00" });
+    const read = signalOfNotification({ app: "im.polaris.qq", instance: "qq-1" }, "aurora/event", {
+      type: "message.received",
+      session_id: "group_1",
+      summary: "hi",
+      data: { text: "t" },
+      expire_at: "2026-06-17T14:35:00+08:00",
+    });
     if (!("signal" in read)) throw new Error(read.refused);
     const [mapped] = mapSignal(rulesOf({}), read.signal, mapEnv());
     const envelope = sealer().seal(mapped!, read.signal);
@@ -187,8 +215,19 @@ describe("receipts and changes", () => {
   });
 
   const listing = (partial: Partial<AppListing>): AppListing => ({
-    app: "a", serverInfo: { name: "n", version: "1" }, protocolVersion: "2025-11-25", capabilities: {}, instructions: null,
-    tools: [], prompts: [], resources: [], templates: [], dropped: [], conflicts: [], warnings: [], ...partial,
+    app: "a",
+    serverInfo: { name: "n", version: "1" },
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    instructions: null,
+    tools: [],
+    prompts: [],
+    resources: [],
+    templates: [],
+    dropped: [],
+    conflicts: [],
+    warnings: [],
+    ...partial,
   });
 
   test("a change of a list names what came, went and changed", () => {
@@ -203,7 +242,20 @@ describe("receipts and changes", () => {
 });
 
 test("the flat form has every member, whether or not the envelope does", () => {
-  expect(toAppEvent(sealer().seal(event, source))).toEqual({ source: "org.example.app", type: "a.b", session_id: "", summary: "", payload: {}, expire_at: null, id: expect.any(String), created_at: expect.any(String) });
-  expect(toAppEvent(sealer().seal({ ...event, session_id: "s", data: { a: 1 }, expiresInMs: 1 }, source))).toMatchObject({ session_id: "s", payload: { a: 1 }, expire_at: expect.any(String) });
+  expect(toAppEvent(sealer().seal(event, source))).toEqual({
+    source: "org.example.app",
+    type: "a.b",
+    session_id: "",
+    summary: "",
+    payload: {},
+    expire_at: null,
+    id: expect.any(String),
+    created_at: expect.any(String),
+  });
+  expect(toAppEvent(sealer().seal({ ...event, session_id: "s", data: { a: 1 }, expiresInMs: 1 }, source))).toMatchObject({
+    session_id: "s",
+    payload: { a: 1 },
+    expire_at: expect.any(String),
+  });
   expect(signal({}).app).toBe("org.example.app");
 });

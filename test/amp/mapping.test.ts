@@ -65,7 +65,14 @@ describe("user rules", () => {
   test("a rule that matches replaces the built-in one, all else stays", () => {
     const [event, ...more] = mapSignal(repo, signal({ method: "notifications/resources/updated", params: { uri: "repo://main" } }), mapEnv());
     expect(more).toEqual([]);
-    expect(event).toMatchObject({ type: "repo.changed", session_id: "repo:repo://main", summary: "repo://main changed", data: { uri: "repo://main" }, expiresInMs: 300_000, method: "mcp.notification" });
+    expect(event).toMatchObject({
+      type: "repo.changed",
+      session_id: "repo:repo://main",
+      summary: "repo://main changed",
+      data: { uri: "repo://main" },
+      expiresInMs: 300_000,
+      method: "mcp.notification",
+    });
     expect(types(signal({ method: "notifications/resources/updated", params: { uri: "file://x" } }), repo)).toEqual(["mcp.notification.resources.updated"]);
   });
 
@@ -80,7 +87,12 @@ describe("user rules", () => {
     });
     expect(types(signal({ method: "m" }), rules)).toEqual(["a", "b"]);
     expect(types(signal({ method: "m", params: { secret: true } }), rules)).toEqual([]);
-    const only = rulesOf({ rules: [{ id: "one", when: { method: "m" }, emit: { type: "a" } }, { id: "rest", when: { app: "*" }, drop: true, otherwise: true }] });
+    const only = rulesOf({
+      rules: [
+        { id: "one", when: { method: "m" }, emit: { type: "a" } },
+        { id: "rest", when: { app: "*" }, drop: true, otherwise: true },
+      ],
+    });
     expect(types(signal({ method: "m" }), only)).toEqual(["a"]);
     expect(types(signal({ method: "other" }), only)).toEqual([]);
   });
@@ -122,7 +134,15 @@ describe("user rules", () => {
   });
 
   test("data keeps types, leaves out what is missing, and wraps what is no object", () => {
-    const rules = rulesOf({ rules: [{ id: "r", when: { app: "*" }, emit: { type: "t", data: { n: "{params.n}", gone: "{params.x}", text: "n={params.n} x={params.x}", list: ["{params.n}", "{params.x}"], fixed: 3 } } }] });
+    const rules = rulesOf({
+      rules: [
+        {
+          id: "r",
+          when: { app: "*" },
+          emit: { type: "t", data: { n: "{params.n}", gone: "{params.x}", text: "n={params.n} x={params.x}", list: ["{params.n}", "{params.x}"], fixed: 3 } },
+        },
+      ],
+    });
     expect(mapSignal(rules, signal({ params: { n: 5 } }), mapEnv())[0]?.data).toEqual({ n: 5, text: "n=5 x=", list: [5, null], fixed: 3 });
     const wrapped = rulesOf({ rules: [{ id: "r", when: { app: "*" }, emit: { type: "t", data: "{params.n}" } }] });
     expect(mapSignal(wrapped, signal({ params: { n: 5 } }), mapEnv())[0]?.data).toEqual({ value: 5 });
@@ -201,14 +221,19 @@ describe("properties of templates", () => {
 
   test("whatever a server sends, every envelope fits the schema and its bounds", () => {
     fc.assert(
-      fc.property(fc.string(), fc.dictionary(fc.string(), fc.jsonValue()), fc.constantFrom<Signal["kind"]>("lifecycle", "notification", "tool_result", "resource", "error", "host"), (method, params, kind) => {
-        const s = signal({ kind, method, params: params as never });
-        for (const event of mapSignal(none, s, mapEnv())) {
-          const envelope = sealer().seal(event, s);
-          expect(schemaIssues("amp", envelope)).toEqual([]);
-          expect(envelope.payload.summary?.length ?? 0).toBeLessThanOrEqual(500);
-        }
-      }),
+      fc.property(
+        fc.string(),
+        fc.dictionary(fc.string(), fc.jsonValue()),
+        fc.constantFrom<Signal["kind"]>("lifecycle", "notification", "tool_result", "resource", "error", "host"),
+        (method, params, kind) => {
+          const s = signal({ kind, method, params: params as never });
+          for (const event of mapSignal(none, s, mapEnv())) {
+            const envelope = sealer().seal(event, s);
+            expect(schemaIssues("amp", envelope)).toEqual([]);
+            expect(envelope.payload.summary?.length ?? 0).toBeLessThanOrEqual(500);
+          }
+        },
+      ),
     );
   });
 });
@@ -231,8 +256,16 @@ describe("explain and fixtures", () => {
         { name: "drop", signal: { app: "x.y", method: "notifications/progress" }, expect: [] },
         { name: "bad", signal: { app: "x.y", method: "notifications/a" }, expect: [{ type: "other" }] },
         { name: "count", signal: { app: "x.y", method: "notifications/a" }, expect: [] },
-        { name: "event", signal: { app: "x.y", kind: "event", method: "aurora/event", params: { type: "a.b", data: { n: 1, m: 2 } } }, expect: [{ type: "a.b", method: "aurora/event", data: { n: 1 } }] },
-        { name: "refused", signal: { app: "x.y", kind: "event", method: "aurora/event", params: { type: "tool.completed" } }, expect: [{ type: "tool.completed" }] },
+        {
+          name: "event",
+          signal: { app: "x.y", kind: "event", method: "aurora/event", params: { type: "a.b", data: { n: 1, m: 2 } } },
+          expect: [{ type: "a.b", method: "aurora/event", data: { n: 1 } }],
+        },
+        {
+          name: "refused",
+          signal: { app: "x.y", kind: "event", method: "aurora/event", params: { type: "tool.completed" } },
+          expect: [{ type: "tool.completed" }],
+        },
         { signal: { app: "x.y" }, expect: [] },
       ],
     });

@@ -9,7 +9,11 @@ import { createRequire } from "node:module";
 import type { JsonObject } from "../../src/base/json.ts";
 
 const load = createRequire(import.meta.url);
-const schemas = compileSchemaSet([load("../../schemas/amp.schema.json"), load("../../schemas/aurora-event.schema.json"), load("../../schemas/signals.schema.json")]);
+const schemas = compileSchemaSet([
+  load("../../schemas/amp.schema.json"),
+  load("../../schemas/aurora-event.schema.json"),
+  load("../../schemas/signals.schema.json"),
+]);
 
 /** Findings of a value against one of the kit's schemas; none when it fits. */
 export function schemaIssues(schema: "amp" | "aurora-event" | "signals", value: unknown): unknown[] {
@@ -18,7 +22,11 @@ export function schemaIssues(schema: "amp" | "aurora-event" | "signals", value: 
 
 /** A checked signal file, as the configuration hands it over. */
 export function loaded(value: SignalsConfig, display = "signals/test.yaml"): Loaded<SignalsConfig> {
-  return { source: { file: `/${display}`, display, text: "" }, value, place: (path) => ({ file: display, line: Number(path[1] ?? 0) + 1, column: 1, endLine: 1, endColumn: 1 }) };
+  return {
+    source: { file: `/${display}`, display, text: "" },
+    value,
+    place: (path) => ({ file: display, line: Number(path[1] ?? 0) + 1, column: 1, endLine: 1, endColumn: 1 }),
+  };
 }
 
 /** Rules that must compile. */
@@ -37,5 +45,12 @@ export function mapEnv(partial: Partial<MapEnv> = {}): MapEnv {
 }
 
 export function sealer(partial: Partial<SealerOptions> = {}): Sealer {
-  return createSealer({ clock: { now: () => 1_781_000_000_000, monotonic: () => 0 }, random: (size) => new Uint8Array(size).fill(7), offset: () => 480, mask: (v) => v, maxDataBytes: () => 4096, ...partial });
+  return createSealer({
+    clock: { now: () => 1_781_000_000_000, monotonic: () => 0 },
+    random: (size) => new Uint8Array(size).fill(7),
+    offset: () => 480,
+    mask: (v) => v,
+    maxDataBytes: () => 4096,
+    ...partial,
+  });
 }

@@ -108,7 +108,13 @@ export async function startApp(app: BundledApp, options: { readonly cwd: string;
       const result = await client.callTool({ name: `im.polaris.${app}.${tool}`, arguments: args });
       const content = result.content as Record<string, unknown>[];
       const structured = result.structuredContent as Record<string, unknown>;
-      return { isError: result.isError === true, text: String(content[0]?.["text"]), structured, data: (structured["data"] ?? {}) as Record<string, unknown>, content };
+      return {
+        isError: result.isError === true,
+        text: String(content[0]?.["text"]),
+        structured,
+        data: (structured["data"] ?? {}) as Record<string, unknown>,
+        content,
+      };
     },
     stop: () => {
       child.stdin.end();

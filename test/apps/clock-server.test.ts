@@ -38,7 +38,13 @@ describe("the clock", () => {
   test("a timer fires as an event of its session", async () => {
     const { data } = await clock.call("create_timer", { seconds: 1, label: "tea", session_id: "group_1" });
     const event = await clock.event("timer.triggered");
-    expect(event).toMatchObject({ type: "timer.triggered", session_id: "group_1", summary: "计时器时间到：tea", idempotency_key: `timer:${String(data["id"])}`, data: { id: data["id"], kind: "timer", label: "tea", late: false, duration_seconds: 1 } });
+    expect(event).toMatchObject({
+      type: "timer.triggered",
+      session_id: "group_1",
+      summary: "计时器时间到：tea",
+      idempotency_key: `timer:${String(data["id"])}`,
+      data: { id: data["id"], kind: "timer", label: "tea", late: false, duration_seconds: 1 },
+    });
     expect(Date.parse(String(event["expire_at"]))).toBeGreaterThan(Date.now());
     expect((await clock.call("list_active")).data).toEqual({ reminders: [] });
   });
@@ -83,6 +89,7 @@ describe("the clock", () => {
     await clock.client.unsubscribeResource({ uri });
     await clock.call("create_timer", { seconds: 300 });
     expect(updates()).toBe(1);
-    for (const request of [clock.client.readResource({ uri: "aurora://clock/else" }), clock.client.subscribeResource({ uri: "file:///etc/passwd" })]) await expect(request).rejects.toMatchObject({ code: -32002 });
+    for (const request of [clock.client.readResource({ uri: "aurora://clock/else" }), clock.client.subscribeResource({ uri: "file:///etc/passwd" })])
+      await expect(request).rejects.toMatchObject({ code: -32002 });
   });
 });

@@ -59,7 +59,11 @@ async function open(overrides: Partial<ClockOptions> = {}): Promise<ClockService
   });
 }
 
-const code = (run: Promise<unknown>): Promise<unknown> => run.then(() => "no error", (error: { code: unknown }) => error.code);
+const code = (run: Promise<unknown>): Promise<unknown> =>
+  run.then(
+    () => "no error",
+    (error: { code: unknown }) => error.code,
+  );
 
 describe("timers", () => {
   test("fire once, in order, when their time has come", async () => {
@@ -159,7 +163,10 @@ describe("restarts", () => {
     second.start();
     expect(fired.map((one) => [one.reminder.label, one.late, one.fired_at - one.reminder.fire_at])).toEqual([["missed", true, 50_000]]);
     clock.advance(40_000);
-    expect(fired.map((one) => [one.reminder.label, one.late])).toEqual([["missed", true], ["later", false]]);
+    expect(fired.map((one) => [one.reminder.label, one.late])).toEqual([
+      ["missed", true],
+      ["later", false],
+    ]);
     await second.stop();
 
     const third = await open();

@@ -7,7 +7,11 @@ import { createLogger } from "../../apps/common/logger.ts";
 import { newFolder } from "./app-process.ts";
 
 const SPEC: ConfigSpec = {
-  properties: { url: { type: "string", format: "http-url", default: "http://127.0.0.1:1" }, token: { type: "string", writeOnly: true }, wait: { type: "integer", minimum: 1, default: 5 } },
+  properties: {
+    url: { type: "string", format: "http-url", default: "http://127.0.0.1:1" },
+    token: { type: "string", writeOnly: true },
+    wait: { type: "integer", minimum: 1, default: 5 },
+  },
   env: { APP_URL: "url", APP_TOKEN: "token", APP_WAIT: "wait" },
 };
 
@@ -56,7 +60,12 @@ describe("settings", () => {
 
 describe("checks", () => {
   test("fill defaults in on a copy and tell every fault", () => {
-    const check = compileCheck({ type: "object", properties: { city: { type: "string" }, days: { type: "integer", minimum: 1, default: 1 } }, required: ["city"], additionalProperties: false });
+    const check = compileCheck({
+      type: "object",
+      properties: { city: { type: "string" }, days: { type: "integer", minimum: 1, default: 1 } },
+      required: ["city"],
+      additionalProperties: false,
+    });
     const input = { city: "x" };
     expect(check(input)).toEqual({ ok: true, value: { city: "x", days: 1 } });
     expect(input).toEqual({ city: "x" });

@@ -33,7 +33,10 @@ describe("the diary", () => {
     await diary.call("write_entry", { content: "tea with Li", date: "2026-06-01" });
     expect((await diary.call("read_entry", { date: "2026-06-01" })).data["content"]).toContain("tea with Li");
     expect(await diary.event("diary.queried")).toMatchObject({ data: { query: "read", date: "2026-06-01" } });
-    expect((await diary.call("search_entries", { query: "TEA" })).data).toEqual({ matches: [{ date: "2026-06-01", lines: ["tea with Li"], uri: "aurora://diary/2026-06-01" }], total: 1 });
+    expect((await diary.call("search_entries", { query: "TEA" })).data).toEqual({
+      matches: [{ date: "2026-06-01", lines: ["tea with Li"], uri: "aurora://diary/2026-06-01" }],
+      total: 1,
+    });
     expect(await diary.event("diary.queried")).toMatchObject({ data: { query: "search", matches: 1 } });
     expect((await diary.call("list_dates")).data).toEqual({ dates: ["2026-06-01"], total: 1 });
   });
@@ -74,17 +77,33 @@ describe("the diary", () => {
     await diary.call("write_entry", { content: "first", date: "2026-06-17" });
     await diary.call("write_entry", { content: "second", date: "2026-06-17" });
     await diary.call("write_entry", { content: "other day", date: "2026-06-18" });
-    await vi.waitFor(() => expect([count(LIST), count(UPDATED, "aurora://diary/2026-06-17"), count(UPDATED, "aurora://diary/2026-06-18"), count(UPDATED, "aurora://diary/index")]).toEqual([2, 2, 0, 3]));
+    await vi.waitFor(() =>
+      expect([
+        count(LIST),
+        count(UPDATED, "aurora://diary/2026-06-17"),
+        count(UPDATED, "aurora://diary/2026-06-18"),
+        count(UPDATED, "aurora://diary/index"),
+      ]).toEqual([2, 2, 0, 3]),
+    );
 
-    expect((await client.listResources()).resources.map((resource) => resource.uri)).toEqual(["aurora://diary/index", "aurora://diary/2026-06-18", "aurora://diary/2026-06-17"]);
-    const text = async (uri: string): Promise<string> => (await client.readResource({ uri })).contents.map((content) => ("text" in content ? content.text : "")).join("");
-    expect(JSON.parse(await text("aurora://diary/index"))).toMatchObject({ entries: [{ date: "2026-06-18" }, { date: "2026-06-17", uri: "aurora://diary/2026-06-17" }] });
+    expect((await client.listResources()).resources.map((resource) => resource.uri)).toEqual([
+      "aurora://diary/index",
+      "aurora://diary/2026-06-18",
+      "aurora://diary/2026-06-17",
+    ]);
+    const text = async (uri: string): Promise<string> =>
+      (await client.readResource({ uri })).contents.map((content) => ("text" in content ? content.text : "")).join("");
+    expect(JSON.parse(await text("aurora://diary/index"))).toMatchObject({
+      entries: [{ date: "2026-06-18" }, { date: "2026-06-17", uri: "aurora://diary/2026-06-17" }],
+    });
     expect(await text("aurora://diary/2026-06-17")).toMatch(/first[^]*second/);
-    for (const uri of ["aurora://diary/2026-06-16", "aurora://diary/../2026-06-17", "aurora://diary/2026-13-01"]) await expect(client.readResource({ uri })).rejects.toMatchObject({ code: -32002 });
+    for (const uri of ["aurora://diary/2026-06-16", "aurora://diary/../2026-06-17", "aurora://diary/2026-13-01"])
+      await expect(client.readResource({ uri })).rejects.toMatchObject({ code: -32002 });
   });
 
   test("a long list comes in pages", async () => {
-    for (let day = 0; day < 130; day += 1) await diary.call("write_entry", { content: "x", date: new Date(Date.UTC(2020, 0, 1 + day)).toISOString().slice(0, 10) });
+    for (let day = 0; day < 130; day += 1)
+      await diary.call("write_entry", { content: "x", date: new Date(Date.UTC(2020, 0, 1 + day)).toISOString().slice(0, 10) });
     const first = await diary.client.listResources();
     const second = await diary.client.listResources({ cursor: first.nextCursor });
     expect([first.resources.length, second.resources.length, second.nextCursor]).toEqual([100, 31, undefined]);

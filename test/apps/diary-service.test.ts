@@ -14,7 +14,11 @@ beforeEach(async () => {
   diary = openDiary({ folder, timeZone: "Asia/Shanghai", now: () => now });
 });
 
-const code = (run: Promise<unknown>): Promise<unknown> => run.then(() => "no error", (error: { code: unknown }) => error.code);
+const code = (run: Promise<unknown>): Promise<unknown> =>
+  run.then(
+    () => "no error",
+    (error: { code: unknown }) => error.code,
+  );
 
 describe("writing", () => {
   test("goes under the zone's own date and adds to what is there", async () => {
@@ -70,10 +74,16 @@ describe("reading", () => {
 
   test("a search finds the days with every word, in any letter case", async () => {
     expect(await diary.search("RAIN", { limit: 10 })).toEqual({
-      matches: [{ date: "2026-06-10", lines: ["rain again"] }, { date: "2026-06-01", lines: ["Rain in Shanghai."] }],
+      matches: [
+        { date: "2026-06-10", lines: ["rain again"] },
+        { date: "2026-06-01", lines: ["Rain in Shanghai."] },
+      ],
       total: 2,
     });
-    expect(await diary.search("rain tea", { limit: 10 })).toEqual({ matches: [{ date: "2026-06-01", lines: ["Rain in Shanghai.", "Tea with Li."] }], total: 1 });
+    expect(await diary.search("rain tea", { limit: 10 })).toEqual({
+      matches: [{ date: "2026-06-01", lines: ["Rain in Shanghai.", "Tea with Li."] }],
+      total: 1,
+    });
     expect((await diary.search("协议", { limit: 10 })).matches[0]?.date).toBe("2026-06-03");
     expect(await diary.search("rain", { limit: 1 })).toMatchObject({ total: 2, matches: [{ date: "2026-06-10" }] });
     expect(await diary.search("rain", { limit: 9, to: "2026-06-05" })).toMatchObject({ total: 1 });

@@ -4,7 +4,14 @@ import { parseCq, readMessage } from "../../apps/aurora-app-qq/message.ts";
 describe("CQ codes", () => {
   test.each([
     ["hello", [{ type: "text", data: { text: "hello" } }]],
-    ["a[CQ:at,qq=1]b", [{ type: "text", data: { text: "a" } }, { type: "at", data: { qq: "1" } }, { type: "text", data: { text: "b" } }]],
+    [
+      "a[CQ:at,qq=1]b",
+      [
+        { type: "text", data: { text: "a" } },
+        { type: "at", data: { qq: "1" } },
+        { type: "text", data: { text: "b" } },
+      ],
+    ],
     ["[CQ:shake]", [{ type: "shake", data: {} }]],
     ["[CQ:image,file=a&#44;b.png,url=http://x/?a=1&amp;b=2]", [{ type: "image", data: { file: "a,b.png", url: "http://x/?a=1&b=2" } }]],
     ["&#91;CQ:at,qq=1&#93; &amp;#91;", [{ type: "text", data: { text: "[CQ:at,qq=1] &#91;" } }]],

@@ -20,7 +20,8 @@ const failure = (run: Promise<unknown>): Promise<unknown> =>
   );
 
 describe("actions over HTTP", () => {
-  const api = (options: { url?: string; token?: string | undefined; timeout?: number } = {}) => createOneBotApi({ url: onebot.url, token: TOKEN, timeout: 5000, ...options });
+  const api = (options: { url?: string; token?: string | undefined; timeout?: number } = {}) =>
+    createOneBotApi({ url: onebot.url, token: TOKEN, timeout: 5000, ...options });
   const stream = { state: () => ({ connected: false, connections: 0, reason: "no" }) };
 
   test("messages go out as text segments, whatever they hold", async () => {
@@ -31,7 +32,16 @@ describe("actions over HTTP", () => {
     expect(onebot.calls).toEqual([
       { action: "send_group_msg", params: { group_id: 123456, message: [{ type: "text", data: { text: "hi [CQ:at,qq=all]" } }] } },
       { action: "send_private_msg", params: { user_id: 456, message: [{ type: "text", data: { text: "you" } }] } },
-      { action: "send_group_msg", params: { group_id: 123456, message: [{ type: "at", data: { qq: "789" } }, { type: "text", data: { text: " look" } }] } },
+      {
+        action: "send_group_msg",
+        params: {
+          group_id: 123456,
+          message: [
+            { type: "at", data: { qq: "789" } },
+            { type: "text", data: { text: " look" } },
+          ],
+        },
+      },
     ]);
   });
 
@@ -72,7 +82,12 @@ describe("actions over HTTP", () => {
   });
 
   test("the status tells both connections apart and never throws", async () => {
-    expect(await createQqService(api(), stream).status()).toEqual({ connected: true, account: { user_id: "10001", nickname: "极光" }, reason: undefined, events: stream.state() });
+    expect(await createQqService(api(), stream).status()).toEqual({
+      connected: true,
+      account: { user_id: "10001", nickname: "极光" },
+      reason: undefined,
+      events: stream.state(),
+    });
     await onebot.close();
     const absent = await createQqService(api(), stream).status();
     expect(absent).toMatchObject({ connected: false, account: undefined, reason: expect.stringContaining("not connected") });
@@ -88,7 +103,16 @@ describe("events over WebSocket", () => {
   function open(options: { url?: string; token?: string | undefined } = {}): EventStream {
     events = [];
     states = [];
-    stream = createEventStream({ url: onebot.wsUrl, token: TOKEN, firstRetry: 20, maxRetry: 100, random: () => 1, onEvent: (event) => events.push(event), onState: (state) => states.push(state), ...options });
+    stream = createEventStream({
+      url: onebot.wsUrl,
+      token: TOKEN,
+      firstRetry: 20,
+      maxRetry: 100,
+      random: () => 1,
+      onEvent: (event) => events.push(event),
+      onState: (state) => states.push(state),
+      ...options,
+    });
     stream.start();
     return stream;
   }

@@ -7,7 +7,10 @@ let weather: AppProcess;
 
 beforeAll(async () => {
   provider = await startOpenMeteoServer();
-  weather = await startApp("weather", { cwd: await newFolder(), env: { OPEN_METEO_GEOCODING_URL: provider.url, OPEN_METEO_FORECAST_URL: provider.url, WEATHER_TIMEOUT_MS: "3000" } });
+  weather = await startApp("weather", {
+    cwd: await newFolder(),
+    env: { OPEN_METEO_GEOCODING_URL: provider.url, OPEN_METEO_FORECAST_URL: provider.url, WEATHER_TIMEOUT_MS: "3000" },
+  });
 });
 afterAll(async () => {
   await weather.stop();
@@ -24,22 +27,42 @@ describe("the weather", () => {
     expect((await weather.call("get_weather", { city: "Shanghai", days: 7 })).data["days"]).toHaveLength(7);
   });
 
-  test.each([{}, { city: "上海", days: 0 }, { city: "上海", days: 8 }, { city: "上海", days: "3" }, { city: "上海", days: 1.5 }, { city: " " }, { city: 5 }])("%j is a protocol error", async (args) => {
-    await expect(weather.call("get_weather", args)).rejects.toMatchObject({ code: -32602 });
-  });
+  test.each([{}, { city: "上海", days: 0 }, { city: "上海", days: 8 }, { city: "上海", days: "3" }, { city: "上海", days: 1.5 }, { city: " " }, { city: 5 }])(
+    "%j is a protocol error",
+    async (args) => {
+      await expect(weather.call("get_weather", args)).rejects.toMatchObject({ code: -32602 });
+    },
+  );
 
   test("failures are results with the guide's fields", async () => {
-    expect(await weather.call("get_weather", { city: "Nowhereville" })).toMatchObject({ isError: true, structured: { ok: false, error_code: "CITY_NOT_FOUND", retryable: false } });
+    expect(await weather.call("get_weather", { city: "Nowhereville" })).toMatchObject({
+      isError: true,
+      structured: { ok: false, error_code: "CITY_NOT_FOUND", retryable: false },
+    });
     provider.misbehave(() => {});
-    expect((await weather.call("get_weather", { city: "上海" })).structured).toEqual({ ok: false, error_code: "WEATHER_PROVIDER_TIMEOUT", message: "Weather provider timed out.", retryable: true });
+    expect((await weather.call("get_weather", { city: "上海" })).structured).toEqual({
+      ok: false,
+      error_code: "WEATHER_PROVIDER_TIMEOUT",
+      message: "Weather provider timed out.",
+      retryable: true,
+    });
     provider.misbehave((_request, response) => void response.writeHead(502).end());
     expect((await weather.call("get_weather", { city: "上海" })).structured).toMatchObject({ error_code: "WEATHER_PROVIDER_UNAVAILABLE", retryable: true });
   });
 
   test("the summary prompt", async () => {
     const { client } = weather;
-    expect((await client.listPrompts()).prompts).toEqual([{ name: "weather_summary", title: "Weather Summary", description: "Generate a user-facing weather summary.", arguments: [{ name: "city", description: "City name.", required: true }] }]);
-    expect((await client.getPrompt({ name: "weather_summary", arguments: { city: "上海" } })).messages).toEqual([{ role: "user", content: { type: "text", text: "请用简洁自然的中文总结上海天气。" } }]);
+    expect((await client.listPrompts()).prompts).toEqual([
+      {
+        name: "weather_summary",
+        title: "Weather Summary",
+        description: "Generate a user-facing weather summary.",
+        arguments: [{ name: "city", description: "City name.", required: true }],
+      },
+    ]);
+    expect((await client.getPrompt({ name: "weather_summary", arguments: { city: "上海" } })).messages).toEqual([
+      { role: "user", content: { type: "text", text: "请用简洁自然的中文总结上海天气。" } },
+    ]);
     await expect(client.getPrompt({ name: "weather_summary" })).rejects.toMatchObject({ code: -32602 });
     await expect(client.getPrompt({ name: "toString", arguments: { city: "x" } })).rejects.toMatchObject({ code: -32602 });
   });

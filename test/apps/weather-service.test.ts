@@ -25,7 +25,13 @@ const failure = (run: Promise<unknown>): Promise<unknown> =>
 describe("weather", () => {
   test("comes from the place's coordinates, for the days asked for", async () => {
     const weather = await getWeather(" 上海 ", 3, options);
-    expect(weather).toMatchObject({ city: "上海", region: "上海市", country: "中国", timezone: "Asia/Shanghai", current: { condition: "多云", temperature: 25.5, time: "2026-06-17T14:30" } });
+    expect(weather).toMatchObject({
+      city: "上海",
+      region: "上海市",
+      country: "中国",
+      timezone: "Asia/Shanghai",
+      current: { condition: "多云", temperature: 25.5, time: "2026-06-17T14:30" },
+    });
     expect(weather.days.map((day) => [day.date, day.condition, day.precipitation_probability])).toEqual([
       ["2026-06-17", "晴", 20],
       ["2026-06-18", "小雨", null],
@@ -36,7 +42,12 @@ describe("weather", () => {
     );
     const [search, forecast] = server.requests;
     expect([search?.pathname, search?.searchParams.get("name"), search?.searchParams.get("language")]).toEqual(["/v1/search", "上海", "zh"]);
-    expect([forecast?.pathname, forecast?.searchParams.get("latitude"), forecast?.searchParams.get("forecast_days"), forecast?.searchParams.get("timezone")]).toEqual(["/v1/forecast", "31.22222", "3", "auto"]);
+    expect([
+      forecast?.pathname,
+      forecast?.searchParams.get("latitude"),
+      forecast?.searchParams.get("forecast_days"),
+      forecast?.searchParams.get("timezone"),
+    ]).toEqual(["/v1/forecast", "31.22222", "3", "auto"]);
   });
 
   test("speaks English when told to", async () => {
@@ -84,7 +95,10 @@ describe("failures", () => {
   });
 
   test("a forecast without its days", async () => {
-    server.misbehave((request, response) => void response.end(request.url?.startsWith("/v1/search") ? '{"results":[{"name":"x","latitude":1,"longitude":2}]}' : '{"timezone":"UTC","current":{}}'));
+    server.misbehave(
+      (request, response) =>
+        void response.end(request.url?.startsWith("/v1/search") ? '{"results":[{"name":"x","latitude":1,"longitude":2}]}' : '{"timezone":"UTC","current":{}}'),
+    );
     expect(await failure(getWeather("x", 1, options))).toEqual(["WEATHER_PROVIDER_INVALID", false]);
   });
 

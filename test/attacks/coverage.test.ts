@@ -1,7 +1,31 @@
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 
-const KINDS = ["approval", "benign", "control-api-auth", "csrf", "dns-rebinding", "dos", "env-leak", "header-injection", "inbox", "log-injection", "oauth", "policy-bypass", "prototype", "rate-limit", "redos", "result-injection", "rug-pull", "secret-redaction", "session", "shadowing", "taint-flow", "tool-poisoning", "yaml"];
+const KINDS = [
+  "approval",
+  "benign",
+  "control-api-auth",
+  "csrf",
+  "dns-rebinding",
+  "dos",
+  "env-leak",
+  "header-injection",
+  "inbox",
+  "log-injection",
+  "oauth",
+  "policy-bypass",
+  "prototype",
+  "rate-limit",
+  "redos",
+  "result-injection",
+  "rug-pull",
+  "secret-redaction",
+  "session",
+  "shadowing",
+  "taint-flow",
+  "tool-poisoning",
+  "yaml",
+];
 
 /** Which test shows that an attack does not work, or that a harmless look-alike does: file, then the attack and words of the test (the same where the test bears its name). */
 const SHOWN_IN: Readonly<Record<string, Readonly<Record<string, string>>>> = {

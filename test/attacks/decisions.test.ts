@@ -32,13 +32,17 @@ const on = {
 let t: TestKit;
 beforeAll(async () => {
   const apps = { [FILES]: app(tools, on, { tools: { rename: { delete: "tidy" } } }, { capabilities }) };
-  t = await startKit({ "topology/topology.yaml": topologyText(apps, { pins: "enforce", policies: ["policies/*.yaml"] }), "topology/policies/p.yaml": policy() });
+  t = await startKit({
+    "topology/topology.yaml": topologyText(apps, { pins: "enforce", policies: ["policies/*.yaml"] }),
+    "topology/policies/p.yaml": policy(),
+  });
   await t.kit.lockAccept();
 }, 60_000);
 afterAll(() => t.stop());
 
 const call = async (name: string, args: object = {}) => answerOf(await t.kit.callTool(name, args as never));
-const asModel = async (name: string, args: string) => String((await t.kit.executeToolCalls([{ id: "c", type: "function", function: { name, arguments: args } }]))[0]!["content"]);
+const asModel = async (name: string, args: string) =>
+  String((await t.kit.executeToolCalls([{ id: "c", type: "function", function: { name, arguments: args } }]))[0]!["content"]);
 
 describe("a denied tool stays denied", () => {
   it.each([
@@ -49,9 +53,12 @@ describe("a denied tool stays denied", () => {
     expect(await call(typeof name === "string" ? name : name())).toBe("POLICY_DENIED");
   });
 
-  it.each([`${FILES}.ti\uff44y`, "\uff46iles.tidy", `${FILES}.tidy\u200b`, `${FILES}..tidy`, ` ${FILES}.tidy`, `${FILES.toUpperCase()}.TIDY`])("policy-bypass-03: %j is no name of it", async (name) => {
-    expect(await call(name)).toBe("TOOL_NOT_FOUND");
-  });
+  it.each([`${FILES}.ti\uff44y`, "\uff46iles.tidy", `${FILES}.tidy\u200b`, `${FILES}..tidy`, ` ${FILES}.tidy`, `${FILES.toUpperCase()}.TIDY`])(
+    "policy-bypass-03: %j is no name of it",
+    async (name) => {
+      expect(await call(name)).toBe("TOOL_NOT_FOUND");
+    },
+  );
 
   it("policy-bypass-15: through every door", async () => {
     const { short } = t.kit.catalog().byOwn(FILES, "delete")!;
@@ -105,7 +112,10 @@ describe("limits and reloads", () => {
     expect(new Set(answers)).toEqual(new Set(["ok", "RATE_LIMITED"]));
   });
 
-  it.each([["broken", "rules: [{ id: x, tools: ['a'], action: allow"], ["empty", ""]])("policy-bypass-17: a %s policy file leaves the old policy in force, and says so", async (_what, text) => {
+  it.each([
+    ["broken", "rules: [{ id: x, tools: ['a'], action: allow"],
+    ["empty", ""],
+  ])("policy-bypass-17: a %s policy file leaves the old policy in force, and says so", async (_what, text) => {
     await t.workspace.write("topology/policies/p.yaml", text);
     expect((await t.kit.reload()).result).toBe("rejected");
     expect([await call(`${FILES}.tidy`), await call(`${FILES}.read`)]).toEqual(["POLICY_DENIED", "ok"]);
@@ -119,15 +129,25 @@ describe("approvals", () => {
   let p: TestKit;
   const change = [{ notify: { method: "notifications/tools/list_changed" } }, ...says("changed")];
   beforeAll(async () => {
-    const pay = { "tools/list#2": [{ result: { tools: [tool("send"), tool("journal"), tool("change"), tool("swap", { description: "Another thing." })] } }], "tools/call change": change };
+    const pay = {
+      "tools/list#2": [{ result: { tools: [tool("send"), tool("journal"), tool("change"), tool("swap", { description: "Another thing." })] } }],
+      "tools/call change": change,
+    };
     const apps = { "org.case.pay": app([tool("send"), tool("journal"), tool("change"), tool("swap")], pay) };
-    const rules = [{ id: "ask", tools: ["send", "swap"], risk: "high" }, { id: "free", tools: ["journal", "change"], action: "allow" }];
-    p = await startKit({ "topology/topology.yaml": topologyText(apps, { pins: "enforce", policies: ["policies/*.yaml"] }), "topology/policies/p.yaml": JSON.stringify({ rules, approvals: { wait: "10ms" } }) });
+    const rules = [
+      { id: "ask", tools: ["send", "swap"], risk: "high" },
+      { id: "free", tools: ["journal", "change"], action: "allow" },
+    ];
+    p = await startKit({
+      "topology/topology.yaml": topologyText(apps, { pins: "enforce", policies: ["policies/*.yaml"] }),
+      "topology/policies/p.yaml": JSON.stringify({ rules, approvals: { wait: "10ms" } }),
+    });
     await p.kit.lockAccept();
   }, 60_000);
   afterAll(() => p.stop());
   const send = (args: object, options: object = {}, name = "send") => p.kit.callTool(`org.case.pay.${name}`, args as never, options);
-  const sent = async () => (await heardBy(p, "org.case.pay")).filter((r) => r.method === "tools/call" && r.params["name"] === "send").map((r) => r.params["arguments"]);
+  const sent = async () =>
+    (await heardBy(p, "org.case.pay")).filter((r) => r.method === "tools/call" && r.params["name"] === "send").map((r) => r.params["arguments"]);
 
   it("approval-01, -02, benign-10: one run of exactly what was shown, whatever the order of keys", async () => {
     const id = approvalIdOf(await send({ to: "a", amount: 10 }));
@@ -144,16 +164,28 @@ describe("approvals", () => {
     expect(answerOf(asked)).toBe("APPROVAL_REQUIRED");
     const row = p.kit.listApprovals().find((a) => a.id === approvalIdOf(asked))!;
     expect([row.risk, row.state]).toEqual(["high", "pending"]);
-    expect(await auditOf(p)).toContainEqual(expect.objectContaining({ event: "approval.requested", approval_id: row.id, app: "org.case.pay", name: "send", pin: expect.any(String) }));
+    expect(await auditOf(p)).toContainEqual(
+      expect.objectContaining({ event: "approval.requested", approval_id: row.id, app: "org.case.pay", name: "send", pin: expect.any(String) }),
+    );
   });
 
   it("approval-09, -12: nothing that approves can be called, and nothing approves a group of calls", async () => {
-    for (const name of ["approve", "aurora.approve", "approvals_approve", "decideApproval"]) expect(answerOf(await p.kit.callTool(name, {}))).toBe("TOOL_NOT_FOUND");
+    for (const name of ["approve", "aurora.approve", "approvals_approve", "decideApproval"])
+      expect(answerOf(await p.kit.callTool(name, {}))).toBe("TOOL_NOT_FOUND");
     for (const id of ["*", "org.case.pay.*", "all"]) await expect(p.kit.decideApproval(id, "approve", "ann")).rejects.toThrow();
   });
 
   it("approval-10: with four eyes the caller is none of the two", async () => {
-    await p.workspace.write("topology/policies/p.yaml", JSON.stringify({ rules: [{ id: "ask", tools: ["send", "swap"], risk: "high" }, { id: "free", tools: ["journal", "change"], action: "allow" }], approvals: { wait: "10ms", four_eyes: true } }));
+    await p.workspace.write(
+      "topology/policies/p.yaml",
+      JSON.stringify({
+        rules: [
+          { id: "ask", tools: ["send", "swap"], risk: "high" },
+          { id: "free", tools: ["journal", "change"], action: "allow" },
+        ],
+        approvals: { wait: "10ms", four_eyes: true },
+      }),
+    );
     await p.kit.reload();
     const before = (await sent()).length;
     const id = approvalIdOf(await send({ n: 1 }, { client: "bob" }));

@@ -30,7 +30,10 @@ export function approvalIdOf(call: CallResult): string {
 /** Every audit record written so far. */
 export async function auditOf(t: TestKit): Promise<Record<string, unknown>[]> {
   const text = await readFile(path.join(t.workspace.root, "data/audit.jsonl"), "utf8");
-  return text.trim().split("\n").map((line) => JSON.parse(line) as Record<string, unknown>);
+  return text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
 /** Every request that a scripted server has had, by its journal tool. */

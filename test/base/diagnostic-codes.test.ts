@@ -7,7 +7,12 @@ import { load } from "../config/workspace.ts";
 const root = join(import.meta.dirname, "../..");
 const doc = readFileSync(join(root, "docs/diagnostics.md"), "utf8");
 /** Section text by code. */
-const sections = new Map(doc.split(/^### /m).slice(1).map((part) => [part.slice(0, part.indexOf("\n")), part.replace(/\n## [\s\S]*/, "")]));
+const sections = new Map(
+  doc
+    .split(/^### /m)
+    .slice(1)
+    .map((part) => [part.slice(0, part.indexOf("\n")), part.replace(/\n## [\s\S]*/, "")]),
+);
 const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".ts") && !name.endsWith("diagnostic-codes.ts"))
   .map((name) => readFileSync(join(root, "src", name), "utf8"));
@@ -23,7 +28,9 @@ test.each(Object.entries(DIAGNOSTIC_CODES))("%s is explained, mended and used", 
 });
 
 test("every code that the source gives to a finding is in the table", () => {
-  const used = sources.filter((text) => /base\/diagnostics\.ts"/.test(text)).flatMap((text) => [...text.matchAll(/(?:errorAt|warningAt)\(\s*"([a-z0-9-]+)"|code: "([a-z0-9-]+)", severity/g)].map((match) => match[1] ?? match[2]!));
+  const used = sources
+    .filter((text) => /base\/diagnostics\.ts"/.test(text))
+    .flatMap((text) => [...text.matchAll(/(?:errorAt|warningAt)\(\s*"([a-z0-9-]+)"|code: "([a-z0-9-]+)", severity/g)].map((match) => match[1] ?? match[2]!));
   expect(used.length).toBeGreaterThan(20);
   expect(used.filter((code) => !Object.hasOwn(DIAGNOSTIC_CODES, code))).toEqual([]);
 });

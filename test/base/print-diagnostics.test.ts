@@ -7,7 +7,14 @@ import { printDiagnostics, type PrintOptions } from "../../src/base/print-diagno
 const at = (file: string, line: number, column: number, endColumn: number): Place => ({ file, line, column, endLine: line, endColumn });
 
 function print(diagnostics: readonly Diagnostic[], texts: Readonly<Record<string, string>>, more: Partial<PrintOptions> = {}): string {
-  return printDiagnostics(diagnostics, { format: "text", texts: (file) => texts[file], color: false, files: 4, mask: createMasker(["hunter22"]).text, ...more });
+  return printDiagnostics(diagnostics, {
+    format: "text",
+    texts: (file) => texts[file],
+    color: false,
+    files: 4,
+    mask: createMasker(["hunter22"]).text,
+    ...more,
+  });
 }
 
 const typo = errorAt("unknown-key", at("apps/demo/manifest.yaml", 6, 3, 11), 'unknown key "commandd" in mcp', {
@@ -35,19 +42,37 @@ describe("text", () => {
 
   test("the gutter grows with the line number, and related places follow", () => {
     const text = `${"x: 1\n".repeat(119)}package: a\n`;
-    const twice = errorAt("duplicate-package", at("b.yaml", 120, 10, 11), "declared twice", { related: [{ place: at("a.yaml", 1, 10, 11), message: "first here" }] });
-    expect(print([twice], { "b.yaml": text }).split("\n").slice(0, 6)).toEqual(["error[duplicate-package]: declared twice", "    --> b.yaml:120:10", "     |", " 120 | package: a", "     |          ^", "     = first here: a.yaml:1:10"]);
+    const twice = errorAt("duplicate-package", at("b.yaml", 120, 10, 11), "declared twice", {
+      related: [{ place: at("a.yaml", 1, 10, 11), message: "first here" }],
+    });
+    expect(print([twice], { "b.yaml": text }).split("\n").slice(0, 6)).toEqual([
+      "error[duplicate-package]: declared twice",
+      "    --> b.yaml:120:10",
+      "     |",
+      " 120 | package: a",
+      "     |          ^",
+      "     = first here: a.yaml:1:10",
+    ]);
   });
 
   test("shows a tab as a mark, and carets stand under wide characters' cells", () => {
-    const out = print([errorAt("yaml-tab", at("t.yaml", 1, 1, 2), "a tab"), errorAt("unknown-key", at("t.yaml", 2, 5, 6), "wide")], { "t.yaml": "\tdemo: 1\n天气: x\n" });
+    const out = print([errorAt("yaml-tab", at("t.yaml", 1, 1, 2), "a tab"), errorAt("unknown-key", at("t.yaml", 2, 5, 6), "wide")], {
+      "t.yaml": "\tdemo: 1\n天气: x\n",
+    });
     expect(out).toContain(" 1 | →demo: 1\n   | ^\n");
     expect(out).toContain(" 2 | 天气: x\n   |       ^\n");
   });
 
   test("masks known secrets and values under secret names, with the caret in place", () => {
     const texts = { "s.yaml": "headers: {X-Api-Key: not-loaded-yet-1, Other: a, bad: 1}\nurl: hunter22/x\ntoken: ${TOKEN}\n" };
-    const out = print([errorAt("unknown-key", at("s.yaml", 1, 50, 53), "no"), errorAt("bad-format", at("s.yaml", 2, 1, 4), "holds hunter22"), errorAt("bad-format", at("s.yaml", 3, 1, 6), "x")], texts);
+    const out = print(
+      [
+        errorAt("unknown-key", at("s.yaml", 1, 50, 53), "no"),
+        errorAt("bad-format", at("s.yaml", 2, 1, 4), "holds hunter22"),
+        errorAt("bad-format", at("s.yaml", 3, 1, 6), "x"),
+      ],
+      texts,
+    );
     expect(out).not.toMatch(/not-loaded|hunter22/);
     expect(out).toContain("headers: {X-Api-Key: ***, Other: a, bad: 1}");
     const [line, carets] = out.split("\n").slice(3, 5);
@@ -57,7 +82,9 @@ describe("text", () => {
 
   test("cuts long lines around the place", () => {
     const text = `${"a".repeat(500)}BAD${"b".repeat(500)}`;
-    const [line, carets] = print([errorAt("bad-format", at("l.yaml", 1, 501, 504), "x")], { "l.yaml": text }).split("\n").slice(3, 5);
+    const [line, carets] = print([errorAt("bad-format", at("l.yaml", 1, 501, 504), "x")], { "l.yaml": text })
+      .split("\n")
+      .slice(3, 5);
     expect(line!.length).toBeLessThan(160);
     expect(line!.slice(carets!.indexOf("^"), carets!.lastIndexOf("^") + 1)).toBe("BAD");
   });
@@ -81,7 +108,9 @@ describe("text", () => {
 });
 
 test("compact is one line a finding", () => {
-  expect(print([typo], {}, { format: "compact" })).toBe('apps/demo/manifest.yaml:6:3: error[unknown-key]: unknown key "commandd" in mcp; did you mean "command"?\n');
+  expect(print([typo], {}, { format: "compact" })).toBe(
+    'apps/demo/manifest.yaml:6:3: error[unknown-key]: unknown key "commandd" in mcp; did you mean "command"?\n',
+  );
 });
 
 test("json has the keys that scripts read, masked", () => {

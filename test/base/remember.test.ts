@@ -5,7 +5,7 @@ import { remember } from "../../src/base/remember.ts";
 describe("remember", () => {
   it("works a short text out once, until told to forget, and long ones every time", () => {
     let made = 0;
-    const length = remember((text) => (made += 1, text.length));
+    const length = remember((text) => ((made += 1), text.length));
     expect([length("abc"), length("abc"), length("__proto__")]).toEqual([3, 3, 9]);
     expect(made).toBe(2);
     length.forget();

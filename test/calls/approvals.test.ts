@@ -7,8 +7,19 @@ import { openApprovals, type Approval, type ApprovalRecord, type ApprovalRequest
 import { fakeClock, memoryJournal } from "./memory-journal.ts";
 
 const wish = (more: Partial<ApprovalRequest> = {}): ApprovalRequest => ({
-  app: "pay", tool: "send", pin: "sha256:1", full: "pay.send", args: { to: "a", amount: 10 }, client: "bot", session: "s",
-  risk: "high", reason: "high risk needs approval", rule: null, expiresMs: 600_000, fourEyes: false, ...more,
+  app: "pay",
+  tool: "send",
+  pin: "sha256:1",
+  full: "pay.send",
+  args: { to: "a", amount: 10 },
+  client: "bot",
+  session: "s",
+  risk: "high",
+  reason: "high risk needs approval",
+  rule: null,
+  expiresMs: 600_000,
+  fourEyes: false,
+  ...more,
 });
 
 async function setup() {
@@ -81,14 +92,17 @@ describe("approvals", () => {
   it("pending, approved and denied ones survive a restart", async () => {
     const { queue, open } = await setup();
     const ids = [];
-    for (const session of ["1", "2", "3"]) ids.push((await queue.request(wish({ session, args: { n: new ExactNumber("12345678901234567890") as unknown as Json } }))).id);
+    for (const session of ["1", "2", "3"])
+      ids.push((await queue.request(wish({ session, args: { n: new ExactNumber("12345678901234567890") as unknown as Json } }))).id);
     await queue.decide(ids[1]!, "approve", "ann");
     await queue.decide(ids[2]!, "deny", "ann", "not today");
     const again = await open();
     expect(again.list(true).map((a) => a.state)).toEqual(["pending", "approved", "denied"]);
     const used = await again.consume(ids[1]!, wish({ session: "2", args: { n: new ExactNumber("12345678901234567890") as unknown as Json } }));
     expect(String(used.args["n"])).toBe("12345678901234567890");
-    await expect(again.consume(ids[2]!, wish({ session: "3", args: { n: new ExactNumber("12345678901234567890") as unknown as Json } }))).rejects.toMatchObject({ code: "APPROVAL_DENIED", message: expect.stringContaining("not today") });
+    await expect(again.consume(ids[2]!, wish({ session: "3", args: { n: new ExactNumber("12345678901234567890") as unknown as Json } }))).rejects.toMatchObject(
+      { code: "APPROVAL_DENIED", message: expect.stringContaining("not today") },
+    );
   });
 
   it("expires, whether pending or approved", async () => {

@@ -31,7 +31,8 @@ function memoryFile() {
   return file satisfies AuditFile & Record<string, unknown>;
 }
 
-const open = (file: AuditFile, mode: "masked" | "shapes" = "masked") => openAudit({ file, clock: fakeClock(), masker: createMasker([SECRET]), arguments: mode });
+const open = (file: AuditFile, mode: "masked" | "shapes" = "masked") =>
+  openAudit({ file, clock: fakeClock(), masker: createMasker([SECRET]), arguments: mode });
 
 describe("audit records", () => {
   it("are one line each, whatever their arguments say, and read back as they were", async () => {
@@ -67,7 +68,14 @@ describe("audit records", () => {
   it("hold no secret, in value, key or any spelling, and arguments only as shapes when asked", async () => {
     const file = memoryFile();
     const audit = await open(file);
-    await audit.append({ event: "call.sent", arguments: { [SECRET]: 1, deep: [{ url: `https://bot:${SECRET}@api.invalid` }], blob: "dTp0b2stNGY5YTgxYzJkN2U2", password: "hunter2" }, error: `Bearer ${SECRET}` }, false);
+    await audit.append(
+      {
+        event: "call.sent",
+        arguments: { [SECRET]: 1, deep: [{ url: `https://bot:${SECRET}@api.invalid` }], blob: "dTp0b2stNGY5YTgxYzJkN2U2", password: "hunter2" },
+        error: `Bearer ${SECRET}`,
+      },
+      false,
+    );
     expect(file.text).not.toMatch(/4f9a81|dG9rLTRm|b2stNGY5|hunter2/);
     audit.configure({ arguments: "shapes" });
     await audit.append({ event: "call.sent", arguments: { text: "private words", n: 5, list: ["a"], nothing: null } }, false);

@@ -3,7 +3,11 @@ import { openLimits, type CountedCall } from "../../src/calls/limits.ts";
 import type { LimitRef } from "../../src/policy/types.ts";
 import { fakeClock, memoryJournal } from "./memory-journal.ts";
 
-const limit = (rule: string, count: number | null, perMs = 60_000, concurrent: number | null = null): LimitRef => ({ rule, rate: count === null ? null : { count, perMs }, concurrent });
+const limit = (rule: string, count: number | null, perMs = 60_000, concurrent: number | null = null): LimitRef => ({
+  rule,
+  rate: count === null ? null : { count, perMs },
+  concurrent,
+});
 
 describe("limits", () => {
   it("50 calls at the same moment: 5 pass, the others are told when to come back", async () => {

@@ -48,7 +48,8 @@ describe("automatic pins", () => {
 });
 
 describe("the lock file", () => {
-  const accept = (name: string) => (lock: Parameters<typeof acceptInto>[0]) => acceptInto(lock, [{ app: "dict", kind: "tool", name, pin: pinOf(name), seen: null }]);
+  const accept = (name: string) => (lock: Parameters<typeof acceptInto>[0]) =>
+    acceptInto(lock, [{ app: "dict", kind: "tool", name, pin: pinOf(name), seen: null }]);
 
   it("writers at the same moment lose nothing", async () => {
     const file = path.join(folder, "tools.lock.json");
@@ -63,7 +64,9 @@ describe("the lock file", () => {
     const file = path.join(folder, "tools.lock.json");
     const lock = openLockFile(file);
     await lock.update(accept("t"));
-    await expect(lock.update((l) => acceptInto(l, [{ app: "dict", kind: "tool", name: "t", pin: pinOf("other"), seen: null }]))).rejects.toThrow("changed meanwhile");
+    await expect(lock.update((l) => acceptInto(l, [{ app: "dict", kind: "tool", name: "t", pin: pinOf("other"), seen: null }]))).rejects.toThrow(
+      "changed meanwhile",
+    );
     expect((await lock.read()).apps["dict"]!.tools!["t"]).toBe(pinOf("t"));
     await expect(stat(`${file}.guard`)).rejects.toThrow("ENOENT");
   });

@@ -15,6 +15,7 @@ describe("notes on results of low trust", () => {
   });
 
   it("are silent on ordinary text, also when it looks like protocol or speaks of instructions", () => {
-    for (const text of ["Please ignore the earlier draft and call the office.", '{"jsonrpc":"2.0","id":7,"result":{"approved":true}}']) expect(read(text, "low").notes).toEqual([]);
+    for (const text of ["Please ignore the earlier draft and call the office.", '{"jsonrpc":"2.0","id":7,"result":{"approved":true}}'])
+      expect(read(text, "low").notes).toEqual([]);
   });
 });

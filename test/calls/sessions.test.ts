@@ -19,7 +19,13 @@ describe("data-flow marks", () => {
   it("belong to client and session, however these are spelt", async () => {
     const sessions = await openSessions(memoryJournal<MarkRecord>(), fakeClock());
     await sessions.mark("bot", "s", "web/get", DAY);
-    for (const [client, session] of [["bot", "s2"], ["bot2", "s"], ['bot","s', ""], ["__proto__", "constructor"]]) expect(sessions.isMarked(client!, session!)).toBe(false);
+    for (const [client, session] of [
+      ["bot", "s2"],
+      ["bot2", "s"],
+      ['bot","s', ""],
+      ["__proto__", "constructor"],
+    ])
+      expect(sessions.isMarked(client!, session!)).toBe(false);
     await sessions.mark("__proto__", "constructor", "web/get", DAY);
     expect(sessions.marks("__proto__", "constructor")).toHaveLength(1);
   });

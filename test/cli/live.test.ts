@@ -210,7 +210,16 @@ describe("looking", { timeout: 240_000 }, () => {
 
   it("export --report says what a form changes, and other forms speak to programs and other hosts", async () => {
     const report = (await json("export", "--format", "openai-strict", "--report")).value;
-    expect(report).toMatchObject({ format: "openai-strict", tools: expect.arrayContaining([expect.objectContaining({ tool: "org.example.free.quick", strict: true, changes: expect.arrayContaining([expect.objectContaining({ code: "optional.as_null", pointer: "/properties/text" })]) })]) });
+    expect(report).toMatchObject({
+      format: "openai-strict",
+      tools: expect.arrayContaining([
+        expect.objectContaining({
+          tool: "org.example.free.quick",
+          strict: true,
+          changes: expect.arrayContaining([expect.objectContaining({ code: "optional.as_null", pointer: "/properties/text" })]),
+        }),
+      ]),
+    });
     expect((await run("export", "--format", "ts")).stdout).toContain('"org_example_free_quick"');
     const claude = JSON.parse((await run("export", "--format", "claude-code-permissions", "--server", "kit")).stdout);
     expect(claude.permissions.ask).toContain("mcp__kit__org_example_asked_quick");

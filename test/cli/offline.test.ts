@@ -170,14 +170,19 @@ describe("without a host", () => {
   it("doctor warns of an app that can write the workspace", async () => {
     const file = path.join(root, "topology/topology.yaml");
     const text = await readFile(file, "utf8");
-    await writeFile(file, `${text}\napps:\n  org.example.hello: { grants: { roots: [".."] } }\n  org.example.files: { trust: high, mcp: { command: node, args: ["--dir=apps"] } }\n  org.example.own: { trust: high, mcp: { command: node, args: ["--dir=data"] } }\n`);
+    await writeFile(
+      file,
+      `${text}\napps:\n  org.example.hello: { grants: { roots: [".."] } }\n  org.example.files: { trust: high, mcp: { command: node, args: ["--dir=apps"] } }\n  org.example.own: { trust: high, mcp: { command: node, args: ["--dir=data"] } }\n`,
+    );
     const found = await json("doctor");
     await writeFile(file, text);
     expect(found.value).toContainEqual(
       expect.objectContaining({ name: "writes org.example.hello", state: "warning", help: expect.stringContaining("can run programs as you") }),
     );
     // The folder of the manifests is as good as the topology.
-    expect(found.value).toContainEqual(expect.objectContaining({ name: "writes org.example.files", state: "warning", message: expect.stringContaining("argument --dir=apps") }));
+    expect(found.value).toContainEqual(
+      expect.objectContaining({ name: "writes org.example.files", state: "warning", message: expect.stringContaining("argument --dir=apps") }),
+    );
     expect(found.value.map((check: { name: string }) => check.name)).not.toContain("writes org.example.own");
   });
 });

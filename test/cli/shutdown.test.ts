@@ -238,7 +238,9 @@ describe("starting", { timeout: 240_000 }, () => {
     const host = await up();
     const call = (): Promise<CliResult> => runCli(["call", "org.example.good.echo", "--args", "{}", "--json"], { cwd: workspace.root });
     expect(JSON.parse((await call()).stdout)).toMatchObject({ ok: false, error: { error_code: "POLICY_DENIED" } });
-    expect(JSON.parse((await runCli(["status", "--json"], { cwd: workspace.root })).stdout)).toMatchObject({ config: { state: "rejected", errors: [{ file: "topology/policies/p.yaml", line: 1 }] } });
+    expect(JSON.parse((await runCli(["status", "--json"], { cwd: workspace.root })).stdout)).toMatchObject({
+      config: { state: "rejected", errors: [{ file: "topology/policies/p.yaml", line: 1 }] },
+    });
     await workspace.write("topology/policies/p.yaml", "rules:\n  - { id: all-low, tools: ['*'], risk: low }\n");
     expect(await runCli(["plan"], { cwd: workspace.root })).toMatchObject({ code: 2, stdout: expect.stringContaining("+ rule all-low") });
     expect(await runCli(["reload"], { cwd: workspace.root })).toMatchObject({ code: 0 });
@@ -255,7 +257,8 @@ describe("starting", { timeout: 240_000 }, () => {
     const host = await up();
     await writeFile(workspace.topology, (await readFile(workspace.topology, "utf8")).replace('"../data"', '"../other"'));
     await host.until(/data_dir/, 30_000);
-    for (const end = Date.now() + 10_000; (await runCli(["status"], { cwd: workspace.root })).code !== 0; await sleep(100)) if (Date.now() > end) throw new Error("status does not find the host");
+    for (const end = Date.now() + 10_000; (await runCli(["status"], { cwd: workspace.root })).code !== 0; await sleep(100))
+      if (Date.now() > end) throw new Error("status does not find the host");
     const status = JSON.parse((await runCli(["status", "--json"], { cwd: workspace.root })).stdout);
     expect(status.config.host_changes).toContain("data_dir");
     expect(await runCli(["reload"], { cwd: workspace.root })).toMatchObject({ code: 0 });

@@ -3,7 +3,11 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { addApp, setAppField } from "../../src/config/edit-yaml.ts";
 
-const source = (text: string): { file: string; display: string; text: string } => ({ file: "/ws/topology/topology.yaml", display: "topology/topology.yaml", text });
+const source = (text: string): { file: string; display: string; text: string } => ({
+  file: "/ws/topology/topology.yaml",
+  display: "topology/topology.yaml",
+  text,
+});
 
 function edited(result: ReturnType<typeof addApp>): string {
   if (!result.ok) throw new Error(result.diagnostics.map((d) => d.message).join("\n"));
@@ -41,7 +45,17 @@ function newLines(before: string, after: string): string[] {
 describe("adding an app", () => {
   test("only new lines come in, behind the last entry", () => {
     const after = edited(addApp(source(TOP), "new.app", ENTRY));
-    expect(newLines(TOP, after)).toEqual(["  new.app:", "    mcp:", "      command: npx", "      args:", "        - -y", "        - server", "      env:", "        KEY: ${KEY}", '        N: "1"']);
+    expect(newLines(TOP, after)).toEqual([
+      "  new.app:",
+      "    mcp:",
+      "      command: npx",
+      "      args:",
+      "        - -y",
+      "        - server",
+      "      env:",
+      "        KEY: ${KEY}",
+      '        N: "1"',
+    ]);
     expect(after.indexOf("new.app")).toBeGreaterThan(after.indexOf("# also"));
     expect(after.indexOf("new.app")).toBeLessThan(after.indexOf("# host"));
     expect((parse(after) as { apps: Record<string, unknown> }).apps["new.app"]).toEqual(ENTRY);
@@ -81,7 +95,10 @@ describe("adding an app", () => {
   });
 
   test("a package that is there already is refused", () => {
-    expect(addApp(source(TOP), "demo", ENTRY)).toMatchObject({ ok: false, diagnostics: [{ code: "duplicate-key", message: "topology/topology.yaml already has an entry for demo" }] });
+    expect(addApp(source(TOP), "demo", ENTRY)).toMatchObject({
+      ok: false,
+      diagnostics: [{ code: "duplicate-key", message: "topology/topology.yaml already has an entry for demo" }],
+    });
   });
 
   test("a file that is not YAML is not touched", () => {
@@ -91,10 +108,18 @@ describe("adding an app", () => {
 
   test("texts that look like something else come back as they were", () => {
     fc.assert(
-      fc.property(fc.dictionary(fc.constantFrom("A", "B", "on", "1"), fc.oneof(fc.string(), fc.constantFrom("012", "1.10", "null", "true", "*a", "&a", "- x", "a: b", "# no", "~", "<<", "line\nbreak", " lead", "\ttab")), { minKeys: 1 }), fc.constantFrom(TOP, "topology: 1\napps: { a: { enabled: false } }\n"), (env, text) => {
-        const after = edited(addApp(source(text), "n", { mcp: { env } }));
-        expect((parse(after) as { apps: Record<string, unknown> }).apps["n"]).toEqual({ mcp: { env } });
-      }),
+      fc.property(
+        fc.dictionary(
+          fc.constantFrom("A", "B", "on", "1"),
+          fc.oneof(fc.string(), fc.constantFrom("012", "1.10", "null", "true", "*a", "&a", "- x", "a: b", "# no", "~", "<<", "line\nbreak", " lead", "\ttab")),
+          { minKeys: 1 },
+        ),
+        fc.constantFrom(TOP, "topology: 1\napps: { a: { enabled: false } }\n"),
+        (env, text) => {
+          const after = edited(addApp(source(text), "n", { mcp: { env } }));
+          expect((parse(after) as { apps: Record<string, unknown> }).apps["n"]).toEqual({ mcp: { env } });
+        },
+      ),
       { numRuns: 60 },
     );
   });
@@ -116,12 +141,15 @@ describe("setting a field", () => {
   });
 
   test("a field is taken out, and an entry is made where there is none", () => {
-    const text = "topology: 1\napps:\n  a:\n    enabled: false\n    name: A\n  b: { enabled: false, name: B }\n  c: { name: C, enabled: false }\n  d:\n    enabled: false\n  e:\n";
-    const off = (name: string): Record<string, unknown> => (parse(edited(setAppField(source(text), name, "enabled", undefined))) as { apps: Record<string, Record<string, unknown>> }).apps[name]!;
+    const text =
+      "topology: 1\napps:\n  a:\n    enabled: false\n    name: A\n  b: { enabled: false, name: B }\n  c: { name: C, enabled: false }\n  d:\n    enabled: false\n  e:\n";
+    const off = (name: string): Record<string, unknown> =>
+      (parse(edited(setAppField(source(text), name, "enabled", undefined))) as { apps: Record<string, Record<string, unknown>> }).apps[name]!;
     expect(off("a")).toEqual({ name: "A" });
     expect(off("b")).toEqual({ name: "B" });
     expect(off("c")).toEqual({ name: "C" });
     expect(off("d")).toEqual({});
-    for (const name of ["e", "new"]) expect((parse(edited(setAppField(source(text), name, "enabled", true))) as { apps: Record<string, unknown> }).apps[name]).toEqual({ enabled: true });
+    for (const name of ["e", "new"])
+      expect((parse(edited(setAppField(source(text), name, "enabled", true))) as { apps: Record<string, unknown> }).apps[name]).toEqual({ enabled: true });
   });
 });

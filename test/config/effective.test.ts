@@ -21,7 +21,11 @@ test("values are resolved, and defaults filled in", () => {
     limits: { result_bytes: "32MiB", list_pages: 200 },
     log: { level: "info", bodies: "never" },
     apps: {
-      "im.polaris.qq": { call_timeout: "10s", enabled: true, mcp: { cwd: "/ws", entry: "/ws/apps/qq/mcp_server.py", handover: "overlap", env: { ONEBOT_URL: "http://127.0.0.1:3000", LIMIT: "10" } } },
+      "im.polaris.qq": {
+        call_timeout: "10s",
+        enabled: true,
+        mcp: { cwd: "/ws", entry: "/ws/apps/qq/mcp_server.py", handover: "overlap", env: { ONEBOT_URL: "http://127.0.0.1:3000", LIMIT: "10" } },
+      },
       "org.example.search": { mcp: { url: "https://mcp.example.org/mcp", allow_http: false } },
     },
   });
@@ -51,5 +55,7 @@ test("every value says where it comes from", () => {
 
 test("apps that do not run are told with their reason", () => {
   const broken = effectiveConfig(load(withFile("apps/qq/manifest.yaml", "package: im.polaris.qq\nmcp: { comand: x }\n")).config!);
-  expect(broken.value["apps"]).toMatchObject({ "im.polaris.qq": { state: "failed", reason: expect.stringContaining("comand"), declared_in: "apps/qq/manifest.yaml" } });
+  expect(broken.value["apps"]).toMatchObject({
+    "im.polaris.qq": { state: "failed", reason: expect.stringContaining("comand"), declared_in: "apps/qq/manifest.yaml" },
+  });
 });

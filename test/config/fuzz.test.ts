@@ -6,10 +6,59 @@ import { lines, load } from "./workspace.ts";
 import { VALID, withFile } from "./valid-workspace.ts";
 
 const names = Object.keys(VALID.files);
-const PIECES = ["\t", "  ", "\n", "---\n", "...", "\uFEFF", "\r\n", ": ", "- ", "{", "}", "[", "]", "'", '"', "|\n", ">\n", "&a ", "*a", "!!x ", "<<: *a", "__proto__: 1", "${", "${X}", "${A:-${B}}", "$$", "\0", "\u202e", "天", "0x1F", "1e999", "null", "~", "true", "mcp:", "package: a\n", "nodes: []\n", "%YAML 1.1\n", "# ", "?", "@", "`"];
+const PIECES = [
+  "\t",
+  "  ",
+  "\n",
+  "---\n",
+  "...",
+  "\uFEFF",
+  "\r\n",
+  ": ",
+  "- ",
+  "{",
+  "}",
+  "[",
+  "]",
+  "'",
+  '"',
+  "|\n",
+  ">\n",
+  "&a ",
+  "*a",
+  "!!x ",
+  "<<: *a",
+  "__proto__: 1",
+  "${",
+  "${X}",
+  "${A:-${B}}",
+  "$$",
+  "\0",
+  "\u202e",
+  "天",
+  "0x1F",
+  "1e999",
+  "null",
+  "~",
+  "true",
+  "mcp:",
+  "package: a\n",
+  "nodes: []\n",
+  "%YAML 1.1\n",
+  "# ",
+  "?",
+  "@",
+  "`",
+];
 
 /** Changes to one file: a piece put in, a stretch taken out, a line doubled, two lines swapped. */
-const edit = fc.record({ file: fc.constantFrom(...names), kind: fc.constantFrom("put", "cut", "double", "swap"), at: fc.double({ min: 0, max: 1, noNaN: true }), length: fc.integer({ min: 1, max: 12 }), piece: fc.constantFrom(...PIECES) });
+const edit = fc.record({
+  file: fc.constantFrom(...names),
+  kind: fc.constantFrom("put", "cut", "double", "swap"),
+  at: fc.double({ min: 0, max: 1, noNaN: true }),
+  length: fc.integer({ min: 1, max: 12 }),
+  piece: fc.constantFrom(...PIECES),
+});
 
 function mutate(text: string, { kind, at, length, piece }: { kind: string; at: number; length: number; piece: string }): string {
   const offset = Math.floor(at * text.length);

@@ -12,15 +12,50 @@ function imported(value: unknown): ImportedServers {
 test("Claude Desktop and Cursor: mcpServers, literal tokens become variables", () => {
   const found = imported({
     mcpServers: {
-      github: { command: "npx", args: ["-y", "@x/server-github", "--api-key", "lit-arg-key-1", "--token=lit-arg-key-2"], env: { GITHUB_PERSONAL_ACCESS_TOKEN: "ghp_literal", LOG_LEVEL: "debug", TOKEN_FILE: "/run/t" } },
-      "My Search": { url: "https://search.example.org/mcp?api_key=lit-in-url", headers: { Authorization: "Bearer lit-header", "X-Trace": "on" }, disabled: true, autoApprove: ["x"] },
+      github: {
+        command: "npx",
+        args: ["-y", "@x/server-github", "--api-key", "lit-arg-key-1", "--token=lit-arg-key-2"],
+        env: { GITHUB_PERSONAL_ACCESS_TOKEN: "ghp_literal", LOG_LEVEL: "debug", TOKEN_FILE: "/run/t" },
+      },
+      "My Search": {
+        url: "https://search.example.org/mcp?api_key=lit-in-url",
+        headers: { Authorization: "Bearer lit-header", "X-Trace": "on" },
+        disabled: true,
+        autoApprove: ["x"],
+      },
     },
   });
   expect(found.apps).toEqual([
-    { package: "imported.github", entry: { mcp: { transport: "stdio", command: "npx", args: ["-y", "@x/server-github", "--api-key", "${GITHUB_API_KEY}", "--token=${GITHUB_TOKEN}"], env: { GITHUB_PERSONAL_ACCESS_TOKEN: "${GITHUB_PERSONAL_ACCESS_TOKEN}", LOG_LEVEL: "debug", TOKEN_FILE: "/run/t" } } } },
-    { package: "imported.my-search", entry: { mcp: { transport: "http", url: "https://search.example.org/mcp?api_key=${MY_SEARCH_API_KEY}", headers: { Authorization: "Bearer ${MY_SEARCH_TOKEN}", "X-Trace": "on" } }, enabled: false } },
+    {
+      package: "imported.github",
+      entry: {
+        mcp: {
+          transport: "stdio",
+          command: "npx",
+          args: ["-y", "@x/server-github", "--api-key", "${GITHUB_API_KEY}", "--token=${GITHUB_TOKEN}"],
+          env: { GITHUB_PERSONAL_ACCESS_TOKEN: "${GITHUB_PERSONAL_ACCESS_TOKEN}", LOG_LEVEL: "debug", TOKEN_FILE: "/run/t" },
+        },
+      },
+    },
+    {
+      package: "imported.my-search",
+      entry: {
+        mcp: {
+          transport: "http",
+          url: "https://search.example.org/mcp?api_key=${MY_SEARCH_API_KEY}",
+          headers: { Authorization: "Bearer ${MY_SEARCH_TOKEN}", "X-Trace": "on" },
+        },
+        enabled: false,
+      },
+    },
   ]);
-  expect(found.variables.map((v) => v.name)).toEqual(["GITHUB_API_KEY", "GITHUB_TOKEN", "GITHUB_PERSONAL_ACCESS_TOKEN", "MY_SEARCH_API_KEY", "MY_SEARCH_TOKEN"]);
+  expect(found.variables.map((v) => v.name)).toEqual([
+    "GITHUB_API_KEY",
+    "GITHUB_TOKEN",
+    "GITHUB_PERSONAL_ACCESS_TOKEN",
+    "MY_SEARCH_API_KEY",
+    "MY_SEARCH_TOKEN",
+  ]);
   expect(found.notes).toEqual(["My Search: autoApprove is left out; write policy rules instead"]);
   expect(JSON.stringify(found)).not.toMatch(/lit-|ghp_/);
 });
@@ -35,7 +70,17 @@ test("VS Code: servers with inputs, comments and trailing commas", () => {
   }
 }`);
   expect(found.apps).toEqual([
-    { package: "imported.perplexity", entry: { mcp: { transport: "stdio", command: "node", args: ["${WORKSPACE_FOLDER}/s.js", "${HOME}/x // no comment", "${env:LANG}"], env: { KEY: "${PERPLEXITY_KEY}", B: "$5 and $$$$" } } } },
+    {
+      package: "imported.perplexity",
+      entry: {
+        mcp: {
+          transport: "stdio",
+          command: "node",
+          args: ["${WORKSPACE_FOLDER}/s.js", "${HOME}/x // no comment", "${env:LANG}"],
+          env: { KEY: "${PERPLEXITY_KEY}", B: "$5 and $$$$" },
+        },
+      },
+    },
     { package: "imported.remote", entry: { mcp: { transport: "http", url: "http://10.0.0.5/sse", allow_http: true } } },
   ]);
   expect(found.variables).toEqual([
@@ -46,7 +91,11 @@ test("VS Code: servers with inputs, comments and trailing commas", () => {
 });
 
 test("VS Code settings, names that clash, entries that are no server", () => {
-  const found = imported({ mcp: { servers: { "a b": { command: "x" }, "a-b": { command: "y" }, "io.github.x/y": { command: "z" }, nothing: { foo: 1 }, __proto__x: { command: "w" } } } });
+  const found = imported({
+    mcp: {
+      servers: { "a b": { command: "x" }, "a-b": { command: "y" }, "io.github.x/y": { command: "z" }, nothing: { foo: 1 }, __proto__x: { command: "w" } },
+    },
+  });
   expect(found.apps.map((a) => a.package)).toEqual(["imported.a-b", "imported.a-b-2", "io.github.x-y", "imported.proto__x"]);
   expect(found.notes).toEqual(["nothing: left out, it has neither a command nor a url"]);
 });
@@ -63,7 +112,12 @@ test.each([
 
 describe("what was imported loads", () => {
   test("without findings, once the variables are set", () => {
-    const found = imported({ mcpServers: { a: { command: "npx", args: ["${workspaceFolder}", "$HOME", "x${y}", "~/z"], env: { API_KEY: "abcdefgh" } }, b: { url: "https://x.org/mcp", headers: { "X-Api-Key": "abcdefgh" } } } });
+    const found = imported({
+      mcpServers: {
+        a: { command: "npx", args: ["${workspaceFolder}", "$HOME", "x${y}", "~/z"], env: { API_KEY: "abcdefgh" } },
+        b: { url: "https://x.org/mcp", headers: { "X-Api-Key": "abcdefgh" } },
+      },
+    });
     let text = "topology: 1\n";
     for (const app of found.apps) {
       const next = addApp({ file: "/ws/topology/topology.yaml", display: "t", text }, app.package, app.entry);
@@ -73,6 +127,9 @@ describe("what was imported loads", () => {
     const env = Object.fromEntries([...found.variables.map((v) => [v.name, "value-of-it"]), ["HOME", "/h"], ["y", "why"]]) as Record<string, string>;
     const result = load(withTopology(text, { env }));
     expect(result.diagnostics).toEqual([]);
-    expect(result.config!.apps).toMatchObject([{ settings: { mcp: { args: ["value-of-it", "$HOME", "xwhy", "/h/z"], env: { API_KEY: "value-of-it" } } } }, { settings: { mcp: { headers: { "X-Api-Key": "value-of-it" } } } }]);
+    expect(result.config!.apps).toMatchObject([
+      { settings: { mcp: { args: ["value-of-it", "$HOME", "xwhy", "/h/z"], env: { API_KEY: "value-of-it" } } } },
+      { settings: { mcp: { headers: { "X-Api-Key": "value-of-it" } } } },
+    ]);
   });
 });

@@ -16,7 +16,10 @@ function app(workspace: Workspace, name: string): AppConfig {
   return found;
 }
 
-const two = (manifest: string, topology: string, more: Partial<Workspace> = {}): Workspace => ({ ...more, files: { "topology/topology.yaml": `topology: 1\n${topology}`, "apps/demo/manifest.yaml": manifest, ...more.files } });
+const two = (manifest: string, topology: string, more: Partial<Workspace> = {}): Workspace => ({
+  ...more,
+  files: { "topology/topology.yaml": `topology: 1\n${topology}`, "apps/demo/manifest.yaml": manifest, ...more.files },
+});
 
 test("the guide's manifest is taken as it stands", () => {
   const guide = `package: im.polaris.weather
@@ -47,15 +50,30 @@ commands:
     display: "apps/demo/manifest.yaml",
     trusted: false,
     fromManifest: true,
-    settings: { version: "0.2.0", mcp: { cwd: "/ws", entry: "/ws/apps/demo/mcp_server.py", args: ["apps/aurora-app-weather/mcp_server.py"], env: { AURORA_APP_CONFIG: "apps/aurora-app-weather/config.json" } } },
+    settings: {
+      version: "0.2.0",
+      mcp: {
+        cwd: "/ws",
+        entry: "/ws/apps/demo/mcp_server.py",
+        args: ["apps/aurora-app-weather/mcp_server.py"],
+        env: { AURORA_APP_CONFIG: "apps/aurora-app-weather/config.json" },
+      },
+    },
   });
 });
 
 describe("manifest and topology together", () => {
-  const manifest = "package: a\nname: A\nmcp: { command: [node, x.js], args: [p, q], env: { ONE: m, TWO: m, GONE: m }, restart: { enabled: true, max_attempts: 3 } }\nenv: { TWO: top }\ntools: { exclude: [x], rename: { a: b } }\n";
+  const manifest =
+    "package: a\nname: A\nmcp: { command: [node, x.js], args: [p, q], env: { ONE: m, TWO: m, GONE: m }, restart: { enabled: true, max_attempts: 3 } }\nenv: { TWO: top }\ntools: { exclude: [x], rename: { a: b } }\n";
 
   test("maps merge, null removes, scalars and lists replace", () => {
-    const merged = app(two(manifest, "apps:\n  a:\n    name: B\n    mcp: { args: [r], env: { ONE: t, GONE: null }, restart: { max_attempts: 5 } }\n    env: { THREE: top }\n    tools: { exclude: null, rename: { c: d } }\n"), "a");
+    const merged = app(
+      two(
+        manifest,
+        "apps:\n  a:\n    name: B\n    mcp: { args: [r], env: { ONE: t, GONE: null }, restart: { max_attempts: 5 } }\n    env: { THREE: top }\n    tools: { exclude: null, rename: { c: d } }\n",
+      ),
+      "a",
+    );
     expect(merged.settings).toMatchObject({ name: "B", mcp: { command: ["node", "x.js"], args: ["r"], restart: { enabled: true, max_attempts: 5 } } });
     expect(merged.settings.mcp!.env).toEqual({ ONE: "t", TWO: "top", THREE: "top" });
     expect(merged.settings.tools).toEqual({ rename: { a: "b", c: "d" } });
@@ -72,24 +90,46 @@ describe("manifest and topology together", () => {
   });
 
   test("a manifest's transport can be changed from the topology", () => {
-    expect(app(two("package: a\nmcp: { command: node }\n", "apps: { a: { mcp: { command: null, url: 'https://x/mcp' } } }\n"), "a").settings.mcp).toEqual({ transport: "http", url: "https://x/mcp" });
+    expect(app(two("package: a\nmcp: { command: node }\n", "apps: { a: { mcp: { command: null, url: 'https://x/mcp' } } }\n"), "a").settings.mcp).toEqual({
+      transport: "http",
+      url: "https://x/mcp",
+    });
     const both = load(two("package: a\nmcp: { command: node }\n", "apps: { a: { mcp: { url: 'https://x/mcp' } } }\n"));
-    expect(both.diagnostics[0]).toMatchObject({ code: "two-transports", path: "apps.a.mcp.url", place: { file: "topology/topology.yaml", line: 2 }, related: [{ place: { file: "apps/demo/manifest.yaml" } }] });
+    expect(both.diagnostics[0]).toMatchObject({
+      code: "two-transports",
+      path: "apps.a.mcp.url",
+      place: { file: "topology/topology.yaml", line: 2 },
+      related: [{ place: { file: "apps/demo/manifest.yaml" } }],
+    });
     expect(both.unitOk).toBe(true);
   });
 
   test("null has no meaning in a manifest", () => {
-    expect(lines(load(withManifest("package: a\nmcp: { command: node, env: { A: null } }\n")))[0]).toContain("error[wrong-type] env.A is null; it must be a text");
+    expect(lines(load(withManifest("package: a\nmcp: { command: node, env: { A: null } }\n")))[0]).toContain(
+      "error[wrong-type] env.A is null; it must be a text",
+    );
   });
 
   test("an app needs no manifest", () => {
-    expect(app(withTopology("topology: 1\napps:\n  org.x:\n    mcp: { url: 'https://x/mcp', headers: { A: null, B: c } }\n"), "org.x")).toMatchObject({ display: "topology/topology.yaml", dir: "/ws/topology", fromManifest: false, trusted: false, settings: { package: "org.x", mcp: { transport: "http", headers: { B: "c" } } } });
+    expect(app(withTopology("topology: 1\napps:\n  org.x:\n    mcp: { url: 'https://x/mcp', headers: { A: null, B: c } }\n"), "org.x")).toMatchObject({
+      display: "topology/topology.yaml",
+      dir: "/ws/topology",
+      fromManifest: false,
+      trusted: false,
+      settings: { package: "org.x", mcp: { transport: "http", headers: { B: "c" } } },
+    });
   });
 });
 
 describe("paths", () => {
   test("are resolved against the file that writes them", () => {
-    const resolved = app(two("package: a\nmcp: { command: ./bin/run.sh, cwd: ., entry: s.py, args: [./x] }\ngrants: { roots: [data] }\n", "apps: { a: { mcp: { entry: ../e.py }, grants: { roots: [../r] } } }\n"), "a");
+    const resolved = app(
+      two(
+        "package: a\nmcp: { command: ./bin/run.sh, cwd: ., entry: s.py, args: [./x] }\ngrants: { roots: [data] }\n",
+        "apps: { a: { mcp: { entry: ../e.py }, grants: { roots: [../r] } } }\n",
+      ),
+      "a",
+    );
     expect(resolved.settings.mcp).toMatchObject({ command: "/ws/apps/demo/bin/run.sh", cwd: "/ws/apps/demo", entry: "/ws/e.py", args: ["./x"] });
     expect(resolved.settings.grants!.roots).toEqual(["/ws/r"]);
     const listed = app(withTopology("topology: 1\napps: { a: { mcp: { command: [../bin/x, y/z] }, grants: { roots: [file:///srv/x] } } }\n"), "a");
@@ -105,15 +145,30 @@ describe("paths", () => {
   });
 
   test("the topology's own, with the folders that hang on data_dir filled in", () => {
-    const full = config(withTopology('topology: 1\ndata_dir: ../d\ninbox: { receipts: out }\nexports: [{ format: text, file: x.txt }]\ngateway: { clients: [{ name: a, token_file: t }], tls: { cert: c, key: k } }\n')).topology.value;
-    expect(full).toMatchObject({ data_dir: "/ws/d", inbox: { dir: "/ws/d/kernel/inbox/pending", receipts: "/ws/topology/out" }, audit: { file: "/ws/d/audit.jsonl" }, exports: [{ file: "/ws/topology/x.txt" }], gateway: { clients: [{ token_file: "/ws/topology/t" }], tls: { cert: "/ws/topology/c", key: "/ws/topology/k" } } });
-    expect(config(withTopology("topology: 1\ninbox: { receipts: off }\n")).topology.value).toMatchObject({ data_dir: "/ws/data", inbox: { receipts: "off", dir: "/ws/data/kernel/inbox/pending" } });
+    const full = config(
+      withTopology(
+        "topology: 1\ndata_dir: ../d\ninbox: { receipts: out }\nexports: [{ format: text, file: x.txt }]\ngateway: { clients: [{ name: a, token_file: t }], tls: { cert: c, key: k } }\n",
+      ),
+    ).topology.value;
+    expect(full).toMatchObject({
+      data_dir: "/ws/d",
+      inbox: { dir: "/ws/d/kernel/inbox/pending", receipts: "/ws/topology/out" },
+      audit: { file: "/ws/d/audit.jsonl" },
+      exports: [{ file: "/ws/topology/x.txt" }],
+      gateway: { clients: [{ token_file: "/ws/topology/t" }], tls: { cert: "/ws/topology/c", key: "/ws/topology/k" } },
+    });
+    expect(config(withTopology("topology: 1\ninbox: { receipts: off }\n")).topology.value).toMatchObject({
+      data_dir: "/ws/data",
+      inbox: { receipts: "off", dir: "/ws/data/kernel/inbox/pending" },
+    });
   });
 
   test("a root that covers the host's own state is a warning", () => {
-    expect(lines(load(withManifest("package: a\nmcp: { command: node }\ngrants: { roots: ['..', '../../data', '../../data/a', '../../dat'] }\n"))).map((line) => line.split(" | ")[0])).toEqual([
-      "apps/demo/manifest.yaml:3:25 warning[root-covers-data] this root shows the server the host's own state in /ws/data",
-    ]);
+    expect(
+      lines(load(withManifest("package: a\nmcp: { command: node }\ngrants: { roots: ['..', '../../data', '../../data/a', '../../dat'] }\n"))).map(
+        (line) => line.split(" | ")[0],
+      ),
+    ).toEqual(["apps/demo/manifest.yaml:3:25 warning[root-covers-data] this root shows the server the host's own state in /ws/data"]);
     expect(load(withManifest("package: a\nmcp: { command: node }\ngrants: { roots: ['../..'] }\n")).diagnostics).toHaveLength(1);
   });
 });
@@ -129,7 +184,11 @@ describe("an app that is out", () => {
     const result = load(withFile("apps/bad/manifest.yaml", "package: im.bad\nmcp: { comand: node }\n"));
     expect(result.unitOk).toBe(true);
     expect(result.config!.apps.map((a) => `${a.package} ${a.kind}`)).toEqual(["im.bad parked", "im.polaris.qq app", "org.example.search app"]);
-    expect(state(withFile("apps/bad/manifest.yaml", "package: im.bad\nmcp: { comand: node }\n"), "im.bad")).toMatchObject({ state: "failed", reason: 'unknown key "comand" in mcp (apps/bad/manifest.yaml:2)', diagnostics: [{ code: "unknown-key" }] });
+    expect(state(withFile("apps/bad/manifest.yaml", "package: im.bad\nmcp: { comand: node }\n"), "im.bad")).toMatchObject({
+      state: "failed",
+      reason: 'unknown key "comand" in mcp (apps/bad/manifest.yaml:2)',
+      diagnostics: [{ code: "unknown-key" }],
+    });
   });
 
   test("a manifest that is no YAML is still known by its package", () => {
@@ -138,26 +197,44 @@ describe("an app that is out", () => {
   });
 
   test("a legacy manifest is skipped, whatever else it holds; one that only looks like it is told", () => {
-    expect(state(withManifest("package: im.old\nname: x\nbrain_version: 1\nruntime: { any: thing }\ncommands: [{ name: a, parameters: [1] }]\n"), "im.old")).toMatchObject({ state: "skipped", reason: expect.stringContaining("neither type: mcp-server nor mcp") });
+    expect(
+      state(withManifest("package: im.old\nname: x\nbrain_version: 1\nruntime: { any: thing }\ncommands: [{ name: a, parameters: [1] }]\n"), "im.old"),
+    ).toMatchObject({ state: "skipped", reason: expect.stringContaining("neither type: mcp-server nor mcp") });
     expect(lines(load(withManifest("package: im.old\nmpc: { command: node }\n")))[0]).toContain('did you mean "mcp"?');
     expect(lines(load(withManifest("package: im.old\ncommand: node\n")))[0]).toContain('"command" belongs under "mcp"');
     expect(lines(load(withManifest("package: im.old\ntype: mcp_server\n")))[1]).toContain('did you mean "mcp-server"?');
   });
 
   test("enabled: false, in either file", () => {
-    expect(state(withManifest("package: a\nenabled: false\nmcp: { command: node }\n"), "a")).toMatchObject({ state: "disabled", reason: "enabled: false in apps/demo/manifest.yaml" });
-    expect(state(two("package: a\nmcp: { command: node }\n", "apps: { a: { enabled: false } }\n"), "a").reason).toBe("enabled: false in topology/topology.yaml");
+    expect(state(withManifest("package: a\nenabled: false\nmcp: { command: node }\n"), "a")).toMatchObject({
+      state: "disabled",
+      reason: "enabled: false in apps/demo/manifest.yaml",
+    });
+    expect(state(two("package: a\nmcp: { command: node }\n", "apps: { a: { enabled: false } }\n"), "a").reason).toBe(
+      "enabled: false in topology/topology.yaml",
+    );
     expect(app(two("package: a\nenabled: false\nmcp: { command: node }\n", "apps: { a: { enabled: true } }\n"), "a").kind).toBe("app");
   });
 
   test("a package in two manifests runs from neither, and both places are told", () => {
-    const result = load({ files: { "topology/topology.yaml": "topology: 1\n", "apps/a/manifest.yaml": "package: x\nmcp: { command: node }\n", "apps/b/manifest.yaml": "# b\npackage: x\nmcp: { command: sh }\n" } });
-    expect(result.diagnostics).toMatchObject([{ code: "duplicate-package", place: { file: "apps/b/manifest.yaml", line: 2 }, related: [{ place: { file: "apps/a/manifest.yaml", line: 1 } }] }]);
+    const result = load({
+      files: {
+        "topology/topology.yaml": "topology: 1\n",
+        "apps/a/manifest.yaml": "package: x\nmcp: { command: node }\n",
+        "apps/b/manifest.yaml": "# b\npackage: x\nmcp: { command: sh }\n",
+      },
+    });
+    expect(result.diagnostics).toMatchObject([
+      { code: "duplicate-package", place: { file: "apps/b/manifest.yaml", line: 2 }, related: [{ place: { file: "apps/a/manifest.yaml", line: 1 } }] },
+    ]);
     expect(result.config!.apps).toMatchObject([{ kind: "parked", package: "x", state: "failed" }]);
   });
 
   test("an unreadable manifest", () => {
-    const files = { ...fileSet(withTopology("topology: 1\n")), unreadable: [{ file: "/ws/apps/z/manifest.yaml", display: "apps/z/manifest.yaml", reason: "permission denied", role: "manifest" as const }] };
+    const files = {
+      ...fileSet(withTopology("topology: 1\n")),
+      unreadable: [{ file: "/ws/apps/z/manifest.yaml", display: "apps/z/manifest.yaml", reason: "permission denied", role: "manifest" as const }],
+    };
     const result = loadConfig(files, contextOf({}));
     expect(result.unitOk).toBe(true);
     expect(result.config!.apps).toMatchObject([{ package: "z", state: "failed", reason: "apps/z/manifest.yaml cannot be read: permission denied" }]);
@@ -167,7 +244,9 @@ describe("an app that is out", () => {
 describe("names and trust", () => {
   test("an entry for an app that is not there names the near one", () => {
     const [found] = lines(load(two("package: im.polaris.weather\nmcp: { command: node }\n", "apps: { im.polaris.wether: { call_timeout: 5 } }\n")));
-    expect(found).toContain('topology/topology.yaml:2:9 error[unknown-app] apps names im.polaris.wether, but no manifest declares that package and the entry has no mcp | did you mean "im.polaris.weather"?');
+    expect(found).toContain(
+      'topology/topology.yaml:2:9 error[unknown-app] apps names im.polaris.wether, but no manifest declares that package and the entry has no mcp | did you mean "im.polaris.weather"?',
+    );
   });
 
   test("an empty entry says that it does nothing", () => {
@@ -175,7 +254,9 @@ describe("names and trust", () => {
   });
 
   test("a package under apps has the form of one", () => {
-    expect(lines(load(withTopology("topology: 1\napps: { 'a b': { mcp: { command: node } } }\n")))[0]).toContain('error[bad-format] "a b" is not a dotted name');
+    expect(lines(load(withTopology("topology: 1\napps: { 'a b': { mcp: { command: node } } }\n")))[0]).toContain(
+      'error[bad-format] "a b" is not a dotted name',
+    );
   });
 
   test("trust in a manifest counts only where discover says trusted; in the topology always", () => {
@@ -190,7 +271,9 @@ describe("names and trust", () => {
 
   test("patterns without a match are a warning at their place", () => {
     const set = { ...fileSet(withTopology("topology: 1\npolicies: [policies/*.yaml]\n")), unmatched: [{ pattern: "policies/*.yaml", path: ["policies", 0] }] };
-    expect(lines(loadConfig(set, contextOf({})))).toEqual(['topology/topology.yaml:2:12 warning[unmatched-pattern] the pattern "policies/*.yaml" matches no file']);
+    expect(lines(loadConfig(set, contextOf({})))).toEqual([
+      'topology/topology.yaml:2:12 warning[unmatched-pattern] the pattern "policies/*.yaml" matches no file',
+    ]);
   });
 });
 
@@ -217,7 +300,10 @@ describe("the unit", () => {
   });
 
   test("an unreadable policy file is an error of the unit", () => {
-    const files = { ...fileSet(withTopology("topology: 1\n")), unreadable: [{ file: "/ws/topology/policies/a.yaml", display: "topology/policies/a.yaml", reason: "permission denied", role: "policy" as const }] };
+    const files = {
+      ...fileSet(withTopology("topology: 1\n")),
+      unreadable: [{ file: "/ws/topology/policies/a.yaml", display: "topology/policies/a.yaml", reason: "permission denied", role: "policy" as const }],
+    };
     expect(loadConfig(files, contextOf({}))).toMatchObject({ unitOk: false, diagnostics: [{ code: "file-unreadable" }] });
   });
 });
@@ -244,7 +330,14 @@ describe("a loader that remembers", () => {
 
   test("gives the same result as a load from nothing, after any edit", () => {
     const loader = createLoader();
-    const steps: Workspace[] = [VALID, withFile("apps/qq/manifest.yaml", "package: im.polaris.qq\nmcp: { command: node }\n"), withFile("topology/policies/main.yaml", "rules: 5\n"), VALID, { ...VALID, trusted: false }, { ...VALID, env: { ...VALID.env!, PORT: "1" } }];
+    const steps: Workspace[] = [
+      VALID,
+      withFile("apps/qq/manifest.yaml", "package: im.polaris.qq\nmcp: { command: node }\n"),
+      withFile("topology/policies/main.yaml", "rules: 5\n"),
+      VALID,
+      { ...VALID, trusted: false },
+      { ...VALID, env: { ...VALID.env!, PORT: "1" } },
+    ];
     for (const workspace of steps) {
       const remembered = loader.load(fileSet(workspace), contextOf(workspace));
       const fresh = load(workspace);
@@ -273,7 +366,9 @@ describe("a loader that remembers", () => {
 
   test("a one-line edit among 300 manifests parses one file", () => {
     const files: Record<string, string> = { "topology/topology.yaml": "topology: 1\n" };
-    for (let i = 0; i < 300; i += 1) files[`apps/a${i}/manifest.yaml`] = `package: a${i}\nname: App ${i}\nversion: 1.0.${i}\nmcp:\n  command: [node, server.js]\n  args: ["--n", "${i}"]\n  env: { A: b, C: d }\n  restart: { enabled: true, max_attempts: 3 }\n`;
+    for (let i = 0; i < 300; i += 1)
+      files[`apps/a${i}/manifest.yaml`] =
+        `package: a${i}\nname: App ${i}\nversion: 1.0.${i}\nmcp:\n  command: [node, server.js]\n  args: ["--n", "${i}"]\n  env: { A: b, C: d }\n  restart: { enabled: true, max_attempts: 3 }\n`;
     const loader = createLoader();
     const time = (workspace: Workspace): number => {
       const set = fileSet(workspace);

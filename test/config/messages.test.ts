@@ -11,11 +11,17 @@ describe("unknown keys", () => {
   test("one typo is one finding that names the key, the near one and the allowed ones", () => {
     const found = inManifest("package: a\nmcp: { comand: node, args: [a.js] }\n");
     expect(found).toHaveLength(1);
-    expect(found[0]).toMatch(/^2:8 error\[unknown-key\] unknown key "comand" in mcp \| did you mean "command"\? \| allowed here: allow_http, args, auth, command, cwd, /);
+    expect(found[0]).toMatch(
+      /^2:8 error\[unknown-key\] unknown key "comand" in mcp \| did you mean "command"\? \| allowed here: allow_http, args, auth, command, cwd, /,
+    );
   });
 
   test("all of them in one run, at every level", () => {
-    expect(inManifest("package: a\nmcp:\n  commandd: node\n  idleTTL: 60\n  restart: { enabledd: true }\nauthh: { enabled: true }\ncommands: [{ name: x, rsk: low }]\n").map((line) => line.split(" | ")[0])).toEqual([
+    expect(
+      inManifest(
+        "package: a\nmcp:\n  commandd: node\n  idleTTL: 60\n  restart: { enabledd: true }\nauthh: { enabled: true }\ncommands: [{ name: x, rsk: low }]\n",
+      ).map((line) => line.split(" | ")[0]),
+    ).toEqual([
       '3:3 error[unknown-key] unknown key "commandd" in mcp',
       '4:3 error[unknown-key] unknown key "idleTTL" in mcp',
       '5:14 error[unknown-key] unknown key "enabledd" in mcp.restart',
@@ -64,25 +70,41 @@ describe("unknown keys", () => {
   });
 
   test("the older AuroraBot keys are taken, whatever they hold", () => {
-    expect(inManifest("package: a\nbrain_version: 012\napp_desc: [1]\nauthor: { n: x }\nlicense:\nhomepage: 5\nicon: 0x1F\nmcp: { command: node }\ncommands:\n  - { name: x, parameters: [a], returns: { b: c } }\n")).toEqual([]);
+    expect(
+      inManifest(
+        "package: a\nbrain_version: 012\napp_desc: [1]\nauthor: { n: x }\nlicense:\nhomepage: 5\nicon: 0x1F\nmcp: { command: node }\ncommands:\n  - { name: x, parameters: [a], returns: { b: c } }\n",
+      ),
+    ).toEqual([]);
   });
 });
 
 describe("values", () => {
   test("numbers where a text is wanted keep what was written, or must be put in quotes", () => {
-    const found = load(withManifest("package: a\nversion: 1.10\nmcp: { command: node, env: { A: 012, B: 0x1F, C: 1234567890123456789012, D: 42e1234, E: true, F: 1e3, G: .5 } }\n"));
+    const found = load(
+      withManifest(
+        "package: a\nversion: 1.10\nmcp: { command: node, env: { A: 012, B: 0x1F, C: 1234567890123456789012, D: 42e1234, E: true, F: 1e3, G: .5 } }\n",
+      ),
+    );
     expect(lines(found)).toEqual([]);
-    expect(found.config!.apps[0]).toMatchObject({ settings: { version: "1.10", mcp: { env: { A: "012", B: "0x1F", C: "1234567890123456789012", D: "42e1234", E: "true", F: "1e3", G: ".5" } } } });
+    expect(found.config!.apps[0]).toMatchObject({
+      settings: { version: "1.10", mcp: { env: { A: "012", B: "0x1F", C: "1234567890123456789012", D: "42e1234", E: "true", F: "1e3", G: ".5" } } },
+    });
     expect(inManifest(mcp("args: [8080]"))[0]).toBe('4:10 error[wrong-type] args[0] must be a text, found the number 8080 | write it in quotes: "8080"');
     expect(inManifest("package: a\nname: 1.10\nmcp: { command: node }\n")[0]).toContain('write it in quotes: "1.10"');
   });
 
   test.each(["012", "0x1F", "0o17", "1234567890123456789012", "42e1234", ".inf", ".5", "1."])("a number written as %s is no plain number", (text) => {
-    expect(inManifest(`package: a\nmcp: { command: node }\nmax_concurrent_calls: ${text}\n`)[0]).toContain(`error[ambiguous-number] max_concurrent_calls: ${text} ${/^[1-9]\d+$|e/.test(text) ? "has more digits" : "is not a plain decimal number"}`);
+    expect(inManifest(`package: a\nmcp: { command: node }\nmax_concurrent_calls: ${text}\n`)[0]).toContain(
+      `error[ambiguous-number] max_concurrent_calls: ${text} ${/^[1-9]\d+$|e/.test(text) ? "has more digits" : "is not a plain decimal number"}`,
+    );
   });
 
   test("a policy value that would lose digits is refused too", () => {
-    const result = load(withTopology("topology: 1\n", { files: { "topology/policies/a.yaml": "rules:\n  - { id: a, args: { n: { equals: 1234567890123456789012 } }, action: allow }\n" } }));
+    const result = load(
+      withTopology("topology: 1\n", {
+        files: { "topology/policies/a.yaml": "rules:\n  - { id: a, args: { n: { equals: 1234567890123456789012 } }, action: allow }\n" },
+      }),
+    );
     expect(lines(result)[0]).toContain("error[ambiguous-number] rules[0].args.n.equals: 1234567890123456789012 has more digits than a number keeps");
     expect(result.config!.policies).toEqual([]);
     expect(result.unitOk).toBe(false);
@@ -90,7 +112,7 @@ describe("values", () => {
 
   test.each([
     ["restart: { enabled: yes }", 'restart.enabled must be true or false, found the text "yes" | write true, without quotes'],
-    ["restart: { max_attempts: \"3\" }", 'restart.max_attempts must be a whole number, found the text "3" | write it without quotes'],
+    ['restart: { max_attempts: "3" }', 'restart.max_attempts must be a whole number, found the text "3" | write it without quotes'],
     ["restart: { max_attempts: 2.5 }", "restart.max_attempts must be a whole number, found 2.5"],
     ["restart: { max_attempts: -1 }", "restart.max_attempts must be 0 or more, found -1"],
     ["restart: [enabled]", "mcp.restart must be a map of keys, found a list"],
@@ -104,7 +126,7 @@ describe("values", () => {
     ["health_timeout: -1", "mcp.health_timeout must be 0 or more"],
     ["health_timeout: 60d", "longer than 24 days"],
     ["line_bytes: 4 megs", '"4 megs" is not a size'],
-    ["inherit_env: [MY-VAR]", 'inherit_env[0] must be the name of an environment variable'],
+    ["inherit_env: [MY-VAR]", "inherit_env[0] must be the name of an environment variable"],
     ["env: { MY-VAR: x }", '"MY-VAR" is not the name of an environment variable'],
     ["cwd: ''", "mcp.cwd must not be empty"],
   ])("mcp with %s", (line, expected) => {
@@ -114,12 +136,17 @@ describe("values", () => {
   });
 
   test("a union is told as a whole, and only the branch that is meant", () => {
-    expect(inManifest("package: a\nmcp: { command: { a: b } }\n")).toEqual(["2:19 error[wrong-type] mcp.command must be a text or a list, found a map of keys | put a dash in front of each entry"]);
-    expect(inTopology("topology: 1\ndiscover: [{ globb: x }, 5]\n").map((line) => line.split(" | ")[0])).toEqual(['2:14 error[unknown-key] unknown key "globb" in discover[0]', "2:26 error[wrong-type] discover[1] must be a text or a map of keys, found the number 5"]);
+    expect(inManifest("package: a\nmcp: { command: { a: b } }\n")).toEqual([
+      "2:19 error[wrong-type] mcp.command must be a text or a list, found a map of keys | put a dash in front of each entry",
+    ]);
+    expect(inTopology("topology: 1\ndiscover: [{ globb: x }, 5]\n").map((line) => line.split(" | ")[0])).toEqual([
+      '2:14 error[unknown-key] unknown key "globb" in discover[0]',
+      "2:26 error[wrong-type] discover[1] must be a text or a map of keys, found the number 5",
+    ]);
   });
 
   test("words are told with the near one", () => {
-    expect(inTopology('topology: 1\nreload: false\npins: enforced\nexports: [{ format: openapi, file: x }]\n')).toEqual([
+    expect(inTopology("topology: 1\nreload: false\npins: enforced\nexports: [{ format: openapi, file: x }]\n")).toEqual([
       '2:9 error[unknown-value] reload: false is not one of the words allowed | did you mean "off"? | allowed: auto, confirm, off',
       '3:7 error[unknown-value] pins: "enforced" is not one of the words allowed | did you mean "enforce"? | allowed: first_use, enforce, warn, off',
       expect.stringContaining('4:21 error[unknown-value] exports[0].format: "openapi" is not one of the words allowed | did you mean "openai"?'),
@@ -135,9 +162,14 @@ describe("values", () => {
   });
 
   test("a policy word that is misspelt is never no policy", () => {
-    const result = load(withTopology("topology: 1\n", { files: { "topology/policies/a.yaml": "rules:\n  - { id: a, tools: [x], risk: lwo, enviroment: { K: v } }\n" } }));
+    const result = load(
+      withTopology("topology: 1\n", { files: { "topology/policies/a.yaml": "rules:\n  - { id: a, tools: [x], risk: lwo, enviroment: { K: v } }\n" } }),
+    );
     expect(result.unitOk).toBe(false);
-    expect(lines(result).map((line) => line.split(" | ")[0])).toEqual(['topology/policies/a.yaml:2:32 error[unknown-value] rules[0].risk: "lwo" is not one of the words allowed', 'topology/policies/a.yaml:2:37 error[unknown-key] unknown key "enviroment" in rules[0]']);
+    expect(lines(result).map((line) => line.split(" | ")[0])).toEqual([
+      'topology/policies/a.yaml:2:32 error[unknown-value] rules[0].risk: "lwo" is not one of the words allowed',
+      'topology/policies/a.yaml:2:37 error[unknown-key] unknown key "enviroment" in rules[0]',
+    ]);
   });
 
   test("files cannot pull in others", () => {
@@ -155,7 +187,11 @@ describe("transports", () => {
     ["mcp: { entry: a.py }", "no-transport", "a has an entry and no command that runs it"],
     ["mcp: { transport: stdio, url: 'https://x/mcp' }", "wrong-transport", 'transport is stdio, but a url is given | did you mean "http"?'],
     ["mcp: { transport: http, command: node }", "wrong-transport", 'transport is http, but a command is given | did you mean "stdio"?'],
-    ["mcp: { command: node, headers: { A: b } }", "wrong-transport", "headers belongs to a server that is reached by URL (http); a is a program that is started (stdio)"],
+    [
+      "mcp: { command: node, headers: { A: b } }",
+      "wrong-transport",
+      "headers belongs to a server that is reached by URL (http); a is a program that is started (stdio)",
+    ],
     ["mcp: { url: 'https://x/mcp', args: [a] }", "wrong-transport", "args belongs to a program that is started (stdio)"],
     ["env: { A: b }\nmcp: { url: 'https://x/mcp' }", "wrong-transport", "env belongs to"],
     ["mcp: { url: 'http://example.org/mcp' }", "plain-http", "example.org is reached over plain http"],
@@ -174,9 +210,12 @@ describe("transports", () => {
     expect(found[0]).toContain(message);
   });
 
-  test.each(["http://127.0.0.1:1/mcp", "http://localhost/mcp", "http://[::1]:80/mcp", "http://127.1.2.3/", "https://example.org/"])("%s needs no leave", (url) => {
-    expect(inManifest(`package: a\nmcp: { url: '${url}' }\n`)).toEqual([]);
-  });
+  test.each(["http://127.0.0.1:1/mcp", "http://localhost/mcp", "http://[::1]:80/mcp", "http://127.1.2.3/", "https://example.org/"])(
+    "%s needs no leave",
+    (url) => {
+      expect(inManifest(`package: a\nmcp: { url: '${url}' }\n`)).toEqual([]);
+    },
+  );
 
   test("plain http beyond loopback with leave", () => {
     expect(inManifest("package: a\nmcp: { url: 'http://10.0.0.5/mcp', allow_http: true }\n")).toEqual([]);
@@ -218,6 +257,9 @@ describe("paths with ~", () => {
 
   test("in command, and in the topology's own paths", () => {
     expect(inManifest("package: a\nmcp: { command: ~/bin/x }\n")[0]).toContain("2:17 error[tilde-path]");
-    expect(inTopology("topology: 1\ndata_dir: ~/data\napps: { a: { mcp: { command: node, args: ['~/x'] } } }\n").map((line) => line.split(" | ")[0])).toEqual(['2:11 error[tilde-path] "~/data" starts with ~, which only a shell would expand', '3:43 error[tilde-path] "~/x" starts with ~, which only a shell would expand']);
+    expect(inTopology("topology: 1\ndata_dir: ~/data\napps: { a: { mcp: { command: node, args: ['~/x'] } } }\n").map((line) => line.split(" | ")[0])).toEqual([
+      '2:11 error[tilde-path] "~/data" starts with ~, which only a shell would expand',
+      '3:43 error[tilde-path] "~/x" starts with ~, which only a shell would expand',
+    ]);
   });
 });

@@ -19,7 +19,15 @@ function value(text: string): unknown {
 
 describe("what is read", () => {
   test("plain YAML 1.2: words of 1.1 stay texts", () => {
-    expect(value("a: no\nb: on\nc: 80:22\nd: 2026-01-02\ne: ~\nf:\ng: true\n")).toEqual({ a: "no", b: "on", c: "80:22", d: "2026-01-02", e: null, f: null, g: true });
+    expect(value("a: no\nb: on\nc: 80:22\nd: 2026-01-02\ne: ~\nf:\ng: true\n")).toEqual({
+      a: "no",
+      b: "on",
+      c: "80:22",
+      d: "2026-01-02",
+      e: null,
+      f: null,
+      g: true,
+    });
   });
 
   test("a byte order mark and CRLF change neither values nor positions", () => {
@@ -56,11 +64,23 @@ describe("what is read", () => {
 
 describe("what is refused, at its place", () => {
   test.each([
-    ["the same key twice", "servers:\n  demo: {command: node}\n  other: {command: node}\n  demo: {command: sh}\n", "4:3-7 duplicate-key: duplicate key servers.demo (first at 2:3, again at 4:3)"],
-    ["the same key twice at the top", "servers: {a: {command: node}}\nservers: {a: {command: sh}}", "2:1-8 duplicate-key: duplicate key servers (first at 1:1, again at 2:1)"],
+    [
+      "the same key twice",
+      "servers:\n  demo: {command: node}\n  other: {command: node}\n  demo: {command: sh}\n",
+      "4:3-7 duplicate-key: duplicate key servers.demo (first at 2:3, again at 4:3)",
+    ],
+    [
+      "the same key twice at the top",
+      "servers: {a: {command: node}}\nservers: {a: {command: sh}}",
+      "2:1-8 duplicate-key: duplicate key servers (first at 1:1, again at 2:1)",
+    ],
     ["the same key in another spelling", 'a: 1\n"a": 2\n', "2:1-4 duplicate-key: duplicate key a (first at 1:1, again at 2:1)"],
     ["a tab in front of a key", "servers:\n\tdemo:\n\t\tcommand: node\n", "2:1-2 yaml-tab: this line is indented with a tab; YAML wants spaces"],
-    ["a tab behind spaces", "servers:\n  demo:\n    command: node\n \targs: [a.js]\n\tother: 1\n", "4:2-3 yaml-tab: this line is indented with a tab; YAML wants spaces"],
+    [
+      "a tab behind spaces",
+      "servers:\n  demo:\n    command: node\n \targs: [a.js]\n\tother: 1\n",
+      "4:2-3 yaml-tab: this line is indented with a tab; YAML wants spaces",
+    ],
     ["a tab that the parser lets pass", "a:\n  b: [1,\n   \t2]\n", "3:4-5 yaml-tab: this line is indented with a tab; YAML wants spaces"],
     ["a second document", "---\nservers:\n  a: 1\n---\nservers:\n  b: 1\n", "4:1-4 multiple-documents: a second YAML document starts here; a file holds one"],
     ["a second document behind ...", "a: 1\n...\n---\nservers: {evil: 1}", "3:1-4 multiple-documents: a second YAML document starts here; a file holds one"],

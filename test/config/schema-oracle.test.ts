@@ -16,16 +16,71 @@ const IDS = ["app", "topology", "policy", "signals"].map((name) => `${name}.sche
 const engine = compileSchemaSet(IDS.map((id) => requireSchema(`../../schemas/${id}`) as object));
 
 const SAMPLES: Readonly<Record<string, unknown>> = {
-  "app.schema.json": { package: "a.b", version: "1", mcp: { command: ["x", "y"], args: ["z"], env: { A: "1" }, health_timeout: 10, restart: { enabled: true, max_attempts: 3 }, tls: { ca: "x" }, auth: { oauth: { scopes: ["a"] } } }, commands: [{ name: "n", risk: "low", parameters: [1] }], trust: "high", tools: { include: ["a"], rename: { a: "b" } }, grants: { roots: ["r"], sampling: { forward: true } }, icon: 5 },
-  "topology.schema.json": { topology: 1, discover: ["a", { glob: "b", trusted: true }], apps: { a: { mcp: { url: "https://x" }, enabled: true } }, exports: [{ format: "openai", file: "f", max_name: 60 }], gateway: { listen: "127.0.0.1:0", clients: [{ name: "b", token_file: "t" }] }, inbox: { webhook: { url: "https://x" } } },
-  "policy.schema.json": { risk_actions: { low: { action: "allow", audit: "full" } }, rules: [{ id: "a", tools: ["x"], args: { p: { equals: [1, { a: null }], max: 3 } }, limits: { concurrent: 2 } }], approvals: { four_eyes: true } },
-  "signals.schema.json": { rules: [{ id: "a", when: { method: "m", params: { a: 1, b: { glob: "x" } } }, emit: { type: "t", data: { a: "{params}" } } }, { id: "b", when: { kind: "host" }, drop: true, sample: 0.5 }] },
+  "app.schema.json": {
+    package: "a.b",
+    version: "1",
+    mcp: {
+      command: ["x", "y"],
+      args: ["z"],
+      env: { A: "1" },
+      health_timeout: 10,
+      restart: { enabled: true, max_attempts: 3 },
+      tls: { ca: "x" },
+      auth: { oauth: { scopes: ["a"] } },
+    },
+    commands: [{ name: "n", risk: "low", parameters: [1] }],
+    trust: "high",
+    tools: { include: ["a"], rename: { a: "b" } },
+    grants: { roots: ["r"], sampling: { forward: true } },
+    icon: 5,
+  },
+  "topology.schema.json": {
+    topology: 1,
+    discover: ["a", { glob: "b", trusted: true }],
+    apps: { a: { mcp: { url: "https://x" }, enabled: true } },
+    exports: [{ format: "openai", file: "f", max_name: 60 }],
+    gateway: { listen: "127.0.0.1:0", clients: [{ name: "b", token_file: "t" }] },
+    inbox: { webhook: { url: "https://x" } },
+  },
+  "policy.schema.json": {
+    risk_actions: { low: { action: "allow", audit: "full" } },
+    rules: [{ id: "a", tools: ["x"], args: { p: { equals: [1, { a: null }], max: 3 } }, limits: { concurrent: 2 } }],
+    approvals: { four_eyes: true },
+  },
+  "signals.schema.json": {
+    rules: [
+      { id: "a", when: { method: "m", params: { a: 1, b: { glob: "x" } } }, emit: { type: "t", data: { a: "{params}" } } },
+      { id: "b", when: { kind: "host" }, drop: true, sample: 0.5 },
+    ],
+  },
 };
 
-const JUNK = fc.constantFrom<unknown>("", "x", "high", "10s", "https://h", 0, 1, 2.5, -1, true, false, [], ["a"], [1], {}, { a: "b" }, { name: "n" }, { unknown_key: 1 });
+const JUNK = fc.constantFrom<unknown>(
+  "",
+  "x",
+  "high",
+  "10s",
+  "https://h",
+  0,
+  1,
+  2.5,
+  -1,
+  true,
+  false,
+  [],
+  ["a"],
+  [1],
+  {},
+  { a: "b" },
+  { name: "n" },
+  { unknown_key: 1 },
+);
 
 /** A sample with one value at a random place replaced, added or taken out. */
-const mutated = (sample: unknown): fc.Arbitrary<unknown> => fc.tuple(fc.infiniteStream(fc.nat(50)), JUNK, fc.constantFrom("replace", "remove", "add")).map(([picks, junk, how]) => change(structuredClone(sample), picks, junk, how));
+const mutated = (sample: unknown): fc.Arbitrary<unknown> =>
+  fc
+    .tuple(fc.infiniteStream(fc.nat(50)), JUNK, fc.constantFrom("replace", "remove", "add"))
+    .map(([picks, junk, how]) => change(structuredClone(sample), picks, junk, how));
 
 function change(value: unknown, picks: Iterator<number>, junk: unknown, how: string): unknown {
   const pick = (n: number): number => Number(picks.next().value) % n;

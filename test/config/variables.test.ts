@@ -70,14 +70,23 @@ function onlyApp(manifest: string, env: Readonly<Record<string, string>> = {}, s
 
 describe("in files", () => {
   test("every text of topology and manifest is filled in, the same way", () => {
-    const app = onlyApp("package: a\nname: ${N}\nmcp:\n  url: http://${HOST}:${PORT}/mcp\n  headers: { X-Api-Key: '${DEMO_KEY}' }\n  restart: { max_attempts: '${TRIES}', enabled: '${ON}' }\ncall_timeout: ${T}\n", { N: "demo", HOST: "127.0.0.1", PORT: "8080", DEMO_KEY: "k1-long", TRIES: "5", ON: "false", T: "5000ms" });
-    expect(app.settings).toMatchObject({ name: "demo", mcp: { url: "http://127.0.0.1:8080/mcp", headers: { "X-Api-Key": "k1-long" }, restart: { max_attempts: 5, enabled: false } }, call_timeout: "5000ms" });
+    const app = onlyApp(
+      "package: a\nname: ${N}\nmcp:\n  url: http://${HOST}:${PORT}/mcp\n  headers: { X-Api-Key: '${DEMO_KEY}' }\n  restart: { max_attempts: '${TRIES}', enabled: '${ON}' }\ncall_timeout: ${T}\n",
+      { N: "demo", HOST: "127.0.0.1", PORT: "8080", DEMO_KEY: "k1-long", TRIES: "5", ON: "false", T: "5000ms" },
+    );
+    expect(app.settings).toMatchObject({
+      name: "demo",
+      mcp: { url: "http://127.0.0.1:8080/mcp", headers: { "X-Api-Key": "k1-long" }, restart: { max_attempts: 5, enabled: false } },
+      call_timeout: "5000ms",
+    });
   });
 
   test("a whole expression becomes a number or boolean only where one is wanted", () => {
     const app = onlyApp("package: a\nmcp: { command: node, args: ['${N}', 'x${N}'], env: { A: '${N}', B: '${T}' } }\n", { N: "5", T: "true" });
     expect(app.settings.mcp).toMatchObject({ args: ["5", "x5"], env: { A: "5", B: "true" } });
-    const bad = lines(load(withManifest("package: a\nmcp: { command: node, restart: { max_attempts: '3${N}', enabled: '${T}' } }\n", { env: { N: "5", T: "secret-maybe" } })));
+    const bad = lines(
+      load(withManifest("package: a\nmcp: { command: node, restart: { max_attempts: '3${N}', enabled: '${T}' } }\n", { env: { N: "5", T: "secret-maybe" } })),
+    );
     expect(bad).toEqual([
       "apps/demo/manifest.yaml:2:48 error[wrong-type] restart.max_attempts must be a whole number, found the value of ${N}",
       "apps/demo/manifest.yaml:2:66 error[wrong-type] restart.enabled must be true or false, found the value of ${T}",
@@ -87,7 +96,10 @@ describe("in files", () => {
   test("comments, keys and policies are left alone", () => {
     const result = load(
       withTopology("# ${NOT_SET:?needed}\ntopology: 1 # ${ALSO}\n", {
-        files: { "apps/demo/manifest.yaml": "package: a\nmcp:\n  command: node\n  headers_note: 1\n".replace("  headers_note: 1\n", "  # ${X}\n"), "topology/policies/a.yaml": "rules:\n  - { id: a, args: { p: { matches: '^(auth)=(.*)$', glob: '$1=${X}' } }, action: allow }\n" },
+        files: {
+          "apps/demo/manifest.yaml": "package: a\nmcp:\n  command: node\n  headers_note: 1\n".replace("  headers_note: 1\n", "  # ${X}\n"),
+          "topology/policies/a.yaml": "rules:\n  - { id: a, args: { p: { matches: '^(auth)=(.*)$', glob: '$1=${X}' } }, action: allow }\n",
+        },
       }),
     );
     expect(lines(result)).toEqual([]);
@@ -110,7 +122,9 @@ describe("in files", () => {
   });
 
   test("names of the environment are own names only", () => {
-    expect(lines(load(withManifest("package: a\nname: ${constructor}\nmcp: { command: node }\n")))[0]).toContain("the environment variable constructor is not set");
+    expect(lines(load(withManifest("package: a\nname: ${constructor}\nmcp: { command: node }\n")))[0]).toContain(
+      "the environment variable constructor is not set",
+    );
   });
 
   test("a file is relative to the file that names it", () => {
@@ -141,7 +155,11 @@ describe("secrets", () => {
   });
 
   test("literal secrets are a warning, variables are none", () => {
-    expect(result.diagnostics.filter((d) => d.code !== "secret-in-args").map((d) => `${d.severity} ${d.code} ${d.path}`)).toEqual(["warning literal-secret mcp.env.PASSWORD", "warning literal-secret mcp.env.DB", "warning literal-secret mcp.env.API"]);
+    expect(result.diagnostics.filter((d) => d.code !== "secret-in-args").map((d) => `${d.severity} ${d.code} ${d.path}`)).toEqual([
+      "warning literal-secret mcp.env.PASSWORD",
+      "warning literal-secret mcp.env.DB",
+      "warning literal-secret mcp.env.API",
+    ]);
     expect(JSON.stringify(result.diagnostics)).not.toMatch(/lit-pass|p4ssw0rd|qqq111|canary/);
   });
 
@@ -156,7 +174,10 @@ describe("secrets", () => {
 
   test("a secret on a command line is a warning, once, and not shown; one in env is none", () => {
     const found = load({
-      files: { "topology/topology.yaml": "topology: 1\napps:\n  org.a:\n    mcp: { command: [node, a.mjs, '--url=${CRM_URL}'], args: ['--key', '${CRM_TOKEN}', '${PLAIN}'], env: { KEY: '${CRM_TOKEN}' } }\n" },
+      files: {
+        "topology/topology.yaml":
+          "topology: 1\napps:\n  org.a:\n    mcp: { command: [node, a.mjs, '--url=${CRM_URL}'], args: ['--key', '${CRM_TOKEN}', '${PLAIN}'], env: { KEY: '${CRM_TOKEN}' } }\n",
+      },
       env: { CRM_TOKEN: "tok-4f9a81c2", PLAIN: "x", CRM_URL: "https://u:pw-77aa91bc@crm.invalid/" },
     });
     const told = found.diagnostics.filter((d) => d.code === "secret-in-args");

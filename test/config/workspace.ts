@@ -55,5 +55,8 @@ export function withTopology(text: string, more: Partial<Workspace> = {}): Works
 
 /** Findings as one line each: `file:line:column severity[code] message | label | help`. */
 export function lines(result: Pick<LoadResult, "diagnostics">): string[] {
-  return result.diagnostics.map((d) => `${d.place ? `${d.place.file}:${d.place.line}:${d.place.column}` : "-"} ${d.severity}[${d.code}] ${[d.message, d.label, ...(d.help ?? [])].filter(Boolean).join(" | ")}`);
+  return result.diagnostics.map(
+    (d) =>
+      `${d.place ? `${d.place.file}:${d.place.line}:${d.place.column}` : "-"} ${d.severity}[${d.code}] ${[d.message, d.label, ...(d.help ?? [])].filter(Boolean).join(" | ")}`,
+  );
 }

@@ -44,13 +44,23 @@ function acceptForm({ requestedSchema }) {
 
 const oauth = scenario.startsWith("auth/") ? oauthSettings() : null;
 const plan = {
-  package: "org.example.conformance", protocol: "auto", grants: { elicitation: { forward: true } }, startTimeoutMs: 20_000, healthTimeoutMs: 5000, callTimeoutMs: 20_000,
+  package: "org.example.conformance",
+  protocol: "auto",
+  grants: { elicitation: { forward: true } },
+  startTimeoutMs: 20_000,
+  healthTimeoutMs: 5000,
+  callTimeoutMs: 20_000,
   connect: { transport: "http", url, headers: {}, bearer: null, oauth, ca: null, insecure: false, bodyBytes: 4 * 1024 * 1024 },
 };
 const note = (text) => process.stderr.write(`${text}\n`);
 const silent = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
 const connector = createConnector({
-  dataDir, clientName: CLIENT_NAME, clientVersion: "0", hostEnv: process.env, log: silent, mask: (text) => text,
+  dataDir,
+  clientName: CLIENT_NAME,
+  clientVersion: "0",
+  hostEnv: process.env,
+  log: silent,
+  mask: (text) => text,
   listLimits: () => ({ toolsPerApp: 1000, listPages: 20 }),
 });
 const hooks = {
@@ -65,7 +75,13 @@ const hooks = {
 
 /** Signs in as `aurora-mcp apps login` does; the "browser" follows redirects back to the loopback listener. */
 const signIn = () =>
-  login(plan, { dataDir, clientName: CLIENT_NAME, hostEnv: process.env, openBrowser: async (address) => void (await fetch(address)), signal: AbortSignal.timeout(20_000) });
+  login(plan, {
+    dataDir,
+    clientName: CLIENT_NAME,
+    hostEnv: process.env,
+    openBrowser: async (address) => void (await fetch(address)),
+    signal: AbortSignal.timeout(20_000),
+  });
 
 let logins = 0;
 /** Runs a step; where the server wants a (better) sign-in, signs in and runs it again. */

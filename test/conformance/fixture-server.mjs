@@ -32,7 +32,13 @@ const TOOLS = {
   test_embedded_resource: [NO_ARGUMENTS, () => ({ content: [embedded("test://embedded-resource", "text/plain", "This is an embedded resource content.")] })],
   test_multiple_content_types: [
     NO_ARGUMENTS,
-    () => ({ content: [{ type: "text", text: "Multiple content types test:" }, image, embedded("test://mixed-content-resource", "application/json", '{"test":"data","value":123}')] }),
+    () => ({
+      content: [
+        { type: "text", text: "Multiple content types test:" },
+        image,
+        embedded("test://mixed-content-resource", "application/json", '{"test":"data","value":123}'),
+      ],
+    }),
   ],
   test_tool_with_logging: [
     NO_ARGUMENTS,
@@ -66,7 +72,13 @@ const TOOLS = {
   ],
   test_elicitation: [
     oneText("message"),
-    ({ message }, extra) => askForm(extra, message, { username: { type: "string", description: "User's response" }, email: { type: "string", description: "User's email address" } }, ["username", "email"]),
+    ({ message }, extra) =>
+      askForm(
+        extra,
+        message,
+        { username: { type: "string", description: "User's response" }, email: { type: "string", description: "User's email address" } },
+        ["username", "email"],
+      ),
   ],
   test_elicitation_sep1034_defaults: [
     NO_ARGUMENTS,
@@ -119,7 +131,11 @@ const PROMPTS = {
   test_prompt_with_arguments: [["arg1", "arg2"], ({ arg1, arg2 }) => userSays({ type: "text", text: `Prompt with arguments: arg1='${arg1}', arg2='${arg2}'` })],
   test_prompt_with_embedded_resource: [
     ["resourceUri"],
-    ({ resourceUri }) => userSays(embedded(resourceUri, "text/plain", "Embedded resource content for testing."), { type: "text", text: "Please process the embedded resource above." }),
+    ({ resourceUri }) =>
+      userSays(embedded(resourceUri, "text/plain", "Embedded resource content for testing."), {
+        type: "text",
+        text: "Please process the embedded resource above.",
+      }),
   ],
   test_prompt_with_image: [[], () => userSays(image, { type: "text", text: "Please analyze the image above." })],
 };
@@ -144,15 +160,29 @@ function own(table, name, kind) {
 }
 
 function makeServer() {
-  const capabilities = { tools: { listChanged: true }, resources: { subscribe: true, listChanged: true }, prompts: { listChanged: true }, logging: {}, completions: {} };
+  const capabilities = {
+    tools: { listChanged: true },
+    resources: { subscribe: true, listChanged: true },
+    prompts: { listChanged: true },
+    logging: {},
+    completions: {},
+  };
   const server = new Server({ name: "conformance-fixture", version: "1.0.0" }, { capabilities });
-  server.setRequestHandler(mcp.ListToolsRequestSchema, () => ({ tools: Object.entries(TOOLS).map(([name, [inputSchema]]) => ({ name, description: `Fixture of ${name}`, inputSchema })) }));
+  server.setRequestHandler(mcp.ListToolsRequestSchema, () => ({
+    tools: Object.entries(TOOLS).map(([name, [inputSchema]]) => ({ name, description: `Fixture of ${name}`, inputSchema })),
+  }));
   server.setRequestHandler(mcp.CallToolRequestSchema, ({ params }, extra) => own(TOOLS, params.name, "tool")(params.arguments ?? {}, extra));
   server.setRequestHandler(mcp.ListPromptsRequestSchema, () => ({
-    prompts: Object.entries(PROMPTS).map(([name, [args]]) => ({ name, description: `Fixture of ${name}`, arguments: args.map((arg) => ({ name: arg, description: `the ${arg}`, required: true })) })),
+    prompts: Object.entries(PROMPTS).map(([name, [args]]) => ({
+      name,
+      description: `Fixture of ${name}`,
+      arguments: args.map((arg) => ({ name: arg, description: `the ${arg}`, required: true })),
+    })),
   }));
   server.setRequestHandler(mcp.GetPromptRequestSchema, ({ params }) => own(PROMPTS, params.name, "prompt")(params.arguments ?? {}));
-  server.setRequestHandler(mcp.ListResourcesRequestSchema, () => ({ resources: Object.entries(RESOURCES).map(([uri, { mimeType }]) => ({ uri, name: uri.replace("test://", ""), description: `Fixture of ${uri}`, mimeType })) }));
+  server.setRequestHandler(mcp.ListResourcesRequestSchema, () => ({
+    resources: Object.entries(RESOURCES).map(([uri, { mimeType }]) => ({ uri, name: uri.replace("test://", ""), description: `Fixture of ${uri}`, mimeType })),
+  }));
   server.setRequestHandler(mcp.ListResourceTemplatesRequestSchema, () => ({
     resourceTemplates: [{ uriTemplate: "test://template/{id}/data", name: "template", description: "Fixture of a template", mimeType: "application/json" }],
   }));
@@ -170,7 +200,11 @@ function serveHttp() {
     let transport = sessions.get(id);
     if (transport === undefined) {
       if (id !== undefined) return response.writeHead(404).end();
-      transport = new StreamableHTTPServerTransport({ sessionIdGenerator: randomUUID, onsessioninitialized: (made) => sessions.set(made, transport), onsessionclosed: (gone) => sessions.delete(gone) });
+      transport = new StreamableHTTPServerTransport({
+        sessionIdGenerator: randomUUID,
+        onsessioninitialized: (made) => sessions.set(made, transport),
+        onsessionclosed: (gone) => sessions.delete(gone),
+      });
       await makeServer().connect(transport);
     }
     await transport.handleRequest(request, response);

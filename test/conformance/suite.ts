@@ -26,10 +26,15 @@ export interface SuiteRun {
 /** Runs one command of the suite to its end; after `timeoutMs` it is killed and counts as failed. */
 export function runSuite(version: SuiteVersion, args: readonly string[], timeoutMs: number): Promise<SuiteRun> {
   return new Promise((resolve) => {
-    execFile(process.execPath, ["--import", HOOK, BUNDLES[version], ...args], { cwd: ROOT, timeout: timeoutMs, killSignal: "SIGKILL", maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
-      const output = `${stdout}\n${stderr}`.replaceAll(new RegExp(String.raw`\u001b\[[0-9;]*m`, "g"), "");
-      resolve({ code: error === null ? 0 : typeof error.code === "number" ? error.code : 1, output });
-    });
+    execFile(
+      process.execPath,
+      ["--import", HOOK, BUNDLES[version], ...args],
+      { cwd: ROOT, timeout: timeoutMs, killSignal: "SIGKILL", maxBuffer: 64 * 1024 * 1024 },
+      (error, stdout, stderr) => {
+        const output = `${stdout}\n${stderr}`.replaceAll(new RegExp(String.raw`\u001b\[[0-9;]*m`, "g"), "");
+        resolve({ code: error === null ? 0 : typeof error.code === "number" ? error.code : 1, output });
+      },
+    );
   });
 }
 
@@ -45,5 +50,9 @@ export async function clientScenarios(version: SuiteVersion): Promise<string[]> 
 export function readSummary(output: string): { readonly scenarios: number; readonly failed: readonly string[]; readonly total: string } {
   const summary = output.slice(output.indexOf("=== SUMMARY ==="));
   const lines = [...summary.matchAll(/^[✓✗] (\S+): \d+ passed, (\d+) failed/gm)];
-  return { scenarios: lines.length, failed: lines.filter((match) => match[2] !== "0").map((match) => match[1]!), total: /^Total: .*/m.exec(summary)?.[0] ?? "no summary" };
+  return {
+    scenarios: lines.length,
+    failed: lines.filter((match) => match[2] !== "0").map((match) => match[1]!),
+    total: /^Total: .*/m.exec(summary)?.[0] ?? "no summary",
+  };
 }

@@ -24,9 +24,12 @@ describe("names", () => {
     expect(Buffer.byteLength(eventFileName("x".repeat(5000), "018f2f4c-7b2a-7b8a-9c31-2e9a0b9b2d11"))).toBeLessThan(200);
   });
 
-  test.each(["a/../../../tmp/x", "ok\u0000.json", "C:\\x", "..", ".x", "", "con", "NUL.txt", "com1", "a b", "x".repeat(200), 5, null])("id %j is refused", (id) => {
-    expect(isSafeId(id)).toBe(false);
-  });
+  test.each(["a/../../../tmp/x", "ok\u0000.json", "C:\\x", "..", ".x", "", "con", "NUL.txt", "com1", "a b", "x".repeat(200), 5, null])(
+    "id %j is refused",
+    (id) => {
+      expect(isSafeId(id)).toBe(false);
+    },
+  );
 
   test.each(["ev1", "EV1", "018f2f4c-7b2a-7b8a-9c31-2e9a0b9b2d11", "confirm", "a.b_c"])("id %j is fine", (id) => {
     expect(isSafeId(id)).toBe(true);
@@ -116,7 +119,12 @@ describe("writing", { timeout: 60_000 }, () => {
     const event = envelope({ data: { a: 1 } });
     await inbox.put(event, "normal");
     const [name] = await eventFiles(dir);
-    expect(JSON.parse(await readFile(path.join(dir, name!), "utf8"))).toMatchObject({ id: event.header.message_id, type: "test.event", payload: { a: 1 }, source: "org.example.app" });
+    expect(JSON.parse(await readFile(path.join(dir, name!), "utf8"))).toMatchObject({
+      id: event.header.message_id,
+      type: "test.event",
+      payload: { a: 1 },
+      source: "org.example.app",
+    });
   });
 
   test("many at once: one file each, in the order in which they came", async () => {
@@ -214,7 +222,8 @@ describe("once", () => {
     await first.put(event, "normal");
     await first.close();
     await rm(path.join(dir, ".ledger.jsonl"));
-    for (const [i, junk] of ["{", "5", '{"header":{}}', '{"header":{"message_id":"x"},"payload":null}'].entries()) await writeFile(path.join(dir, `event_junk_${i}.json`), junk);
+    for (const [i, junk] of ["{", "5", '{"header":{}}', '{"header":{"message_id":"x"},"payload":null}'].entries())
+      await writeFile(path.join(dir, `event_junk_${i}.json`), junk);
     const second = await testInbox(dir);
     expect(second.lastTimestamp).toBe(event.header.timestamp);
     expect(second.problems).toEqual([]);
@@ -304,5 +313,5 @@ describe("retention", () => {
     await until(async () => (await eventFiles(dir)).length === 4);
     expect((await eventFiles(dir)).every((n) => n.includes("business.fact"))).toBe(true);
     await until(() => first.stats().pending === 4);
-    });
+  });
 });

@@ -20,7 +20,14 @@ async function matches(root: string, pattern: string): Promise<string[]> {
 describe("patterns", () => {
   test("stars, question marks and folders in between; a leading dot only when asked for", async () => {
     const root = await testFolder();
-    await tree(root, { "apps/a/manifest.yaml": "", "apps/b/manifest.yaml": "", "apps/b/x/manifest.yaml": "", "apps/.h/manifest.yaml": "", "apps/c/other.yaml": "", "apps/node_modules/m/manifest.yaml": "" });
+    await tree(root, {
+      "apps/a/manifest.yaml": "",
+      "apps/b/manifest.yaml": "",
+      "apps/b/x/manifest.yaml": "",
+      "apps/.h/manifest.yaml": "",
+      "apps/c/other.yaml": "",
+      "apps/node_modules/m/manifest.yaml": "",
+    });
     expect(await matches(root, "apps/*/manifest.yaml")).toEqual(["apps/a/manifest.yaml", "apps/b/manifest.yaml"]);
     expect(await matches(root, "apps/?/*.yaml")).toEqual(["apps/a/manifest.yaml", "apps/b/manifest.yaml", "apps/c/other.yaml"]);
     expect(await matches(root, "**/manifest.yaml")).toEqual(["apps/a/manifest.yaml", "apps/b/manifest.yaml", "apps/b/x/manifest.yaml"]);
@@ -36,13 +43,16 @@ describe("patterns", () => {
     expect(await matches(root, "c/*.yaml")).toEqual(["c/10-a.yaml", "c/9-a.yaml", "c/Z.yaml", "c/a.yaml", "c/é.yaml", "c/\uffee.yaml", "c/𝒳.yaml"]);
   });
 
-  test.each(["topology.yaml~", ".topology.yaml.swp", ".x.swo", "4913", "#topology.yaml#", ".#x", "a.bak", "a.orig", "a.tmp"])("%s is never loaded", async (name) => {
-    expect(isIgnoredName(name)).toBe(true);
-    const root = await testFolder();
-    await tree(root, { [`c/${name}`]: "", "c/good.yaml": "" });
-    expect(await matches(root, "c/*")).toEqual(["c/good.yaml"]);
-    expect(await matches(root, "c/**")).toEqual(["c/good.yaml"]);
-  });
+  test.each(["topology.yaml~", ".topology.yaml.swp", ".x.swo", "4913", "#topology.yaml#", ".#x", "a.bak", "a.orig", "a.tmp"])(
+    "%s is never loaded",
+    async (name) => {
+      expect(isIgnoredName(name)).toBe(true);
+      const root = await testFolder();
+      await tree(root, { [`c/${name}`]: "", "c/good.yaml": "" });
+      expect(await matches(root, "c/*")).toEqual(["c/good.yaml"]);
+      expect(await matches(root, "c/**")).toEqual(["c/good.yaml"]);
+    },
+  );
 
   test("links that lead in a circle end", async () => {
     const root = await testFolder();
@@ -55,7 +65,8 @@ describe("patterns", () => {
   test("says in which folders a change would matter, the nearest parent for a missing one", async () => {
     const root = await testFolder();
     await tree(root, { "apps/a/manifest.yaml": "" });
-    const folders = async (pattern: string): Promise<string[]> => [...(await expandPattern(path.join(root, pattern))).folders].map((f) => path.relative(root, f));
+    const folders = async (pattern: string): Promise<string[]> =>
+      [...(await expandPattern(path.join(root, pattern))).folders].map((f) => path.relative(root, f));
     expect(await folders("apps/*/manifest.yaml")).toEqual(["apps", "apps/a"]);
     expect(await folders("later/deep/*.yaml")).toEqual([""]);
   });
@@ -95,9 +106,15 @@ describe("reading the set", () => {
     const set = await read(root);
     expect(set.root).toBe(root);
     expect(set.topology).toEqual({ file: path.join(root, "topology/topology.yaml"), display: "topology/topology.yaml", text: "t" });
-    expect(set.manifests.map((m) => [m.display, m.text, m.trusted])).toEqual([["apps/a/manifest.yaml", "\ufeffa", true], ["apps/b/manifest.yaml", "b", true]]);
+    expect(set.manifests.map((m) => [m.display, m.text, m.trusted])).toEqual([
+      ["apps/a/manifest.yaml", "\ufeffa", true],
+      ["apps/b/manifest.yaml", "b", true],
+    ]);
     expect(set.policies).toEqual([{ file: path.join(root, "topology/policies/z.yaml"), display: "topology/policies/z.yaml", text: "z" }]);
-    expect(set.unmatched.map((u) => u.path)).toEqual([["discover", 1], ["signals", 0]]);
+    expect(set.unmatched.map((u) => u.path)).toEqual([
+      ["discover", 1],
+      ["signals", 0],
+    ]);
     expect(set.unreadable).toEqual([]);
   });
 

@@ -32,7 +32,10 @@ async function readWithTypeScript(dir: string, options: Partial<InboxReaderOptio
 /** Reads an inbox with the Python reader until it is empty. */
 async function readWithPython(dir: string): Promise<Outcome> {
   const { stdout } = await run("python3", [python, dir, "--once"], { maxBuffer: 64 * 1024 * 1024 });
-  const lines = stdout.split("\n").filter(Boolean).map((line) => JSON.parse(line) as Record<string, never>);
+  const lines = stdout
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Record<string, never>);
   return { handled: lines.map((e) => (e["header"]?.["message_id"] ?? e["id"]) as unknown as string), reasons: await reasons(dir) };
 }
 
@@ -49,7 +52,8 @@ async function pendingFolder(): Promise<string> {
   return dir;
 }
 
-const flat = (id: unknown, data: object = {}): string => JSON.stringify({ source: "mail", type: "mail.new", session_id: "", summary: "", payload: data, expire_at: null, id, created_at: "2026-01-01T00:00:00Z" });
+const flat = (id: unknown, data: object = {}): string =>
+  JSON.stringify({ source: "mail", type: "mail.new", session_id: "", summary: "", payload: data, expire_at: null, id, created_at: "2026-01-01T00:00:00Z" });
 
 const readers: [string, (dir: string) => Promise<Outcome>][] = [["TypeScript", readWithTypeScript]];
 const hasPython = await run("python3", ["--version"]).then(

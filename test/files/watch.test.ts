@@ -81,7 +81,18 @@ test("a plain save, an atomic rename and the way of vim are one change each", as
 
 test("backups, swap files, touches and saves without change tell nothing", async () => {
   const { topology, root, quiet } = await setup();
-  for (const name of ["topology.yaml~", ".topology.yaml.swp", "4913", "#topology.yaml#", ".#topology.yaml", "topology.yaml.bak", "topology.yaml.orig", "x.tmp", "notes.md"]) await writeFile(path.join(root, "topology", name), name);
+  for (const name of [
+    "topology.yaml~",
+    ".topology.yaml.swp",
+    "4913",
+    "#topology.yaml#",
+    ".#topology.yaml",
+    "topology.yaml.bak",
+    "topology.yaml.orig",
+    "x.tmp",
+    "notes.md",
+  ])
+    await writeFile(path.join(root, "topology", name), name);
   await mkdir(path.join(root, "topology", "policies"));
   await writeFile(path.join(root, "topology", "policies", "rules.yaml-bak.20170724"), "x");
   await writeFile(topology, "a: 1\n");

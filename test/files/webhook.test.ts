@@ -28,7 +28,16 @@ async function receiver(answer: (count: number) => number): Promise<{ url: strin
 }
 
 async function webhook(url: string, spoolDir: string, options: Partial<WebhookOptions> = {}): Promise<Inbox> {
-  const inbox = await openWebhook({ spoolDir, target: { url, secret: "s3cret" }, retryMs: 10, format: "amp", fsync: false, maxPending: 1000, clock: systemClock, ...options });
+  const inbox = await openWebhook({
+    spoolDir,
+    target: { url, secret: "s3cret" },
+    retryMs: 10,
+    format: "amp",
+    fsync: false,
+    maxPending: 1000,
+    clock: systemClock,
+    ...options,
+  });
   onTestFinished(() => inbox.close());
   return inbox;
 }
@@ -49,7 +58,9 @@ test("posts every event, signed, in order, and again until it is taken", async (
 
 test("signs as Standard Webhooks has it", () => {
   // The example of the specification.
-  expect(signWebhook("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", '{"test": 2432232314}')).toBe("v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+  expect(signWebhook("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", '{"test": 2432232314}')).toBe(
+    "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+  );
   expect(signWebhook("a", "i", "1", "b")).toBe("v1,JFLe1Zfx7Fr880Yn7zc9G1meLxMosAA6gp3Xx+35ig0=");
 });
 

@@ -3,26 +3,31 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { scriptedApp, startKit, topologyText, until, type TestKit } from "../support/kit.ts";
 
-const tool = (name: string, more: object = {}): object => ({ name, description: `Tool ${name}.`, inputSchema: { type: "object", properties: { text: { type: "string" } }, additionalProperties: false }, ...more });
+const tool = (name: string, more: object = {}): object => ({
+  name,
+  description: `Tool ${name}.`,
+  inputSchema: { type: "object", properties: { text: { type: "string" } }, additionalProperties: false },
+  ...more,
+});
 
 const LIST = {
   "tools/list": [
-      {
-        result: {
-          tools: [
-            tool("read"),
-            tool("send"),
-            tool("wipe"),
-            tool("slow"),
-            tool("die"),
-            tool("fail"),
-            tool("own_code"),
-            tool("big"),
-            tool("shaped", { outputSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] } }),
-          ],
-        },
+    {
+      result: {
+        tools: [
+          tool("read"),
+          tool("send"),
+          tool("wipe"),
+          tool("slow"),
+          tool("die"),
+          tool("fail"),
+          tool("own_code"),
+          tool("big"),
+          tool("shaped", { outputSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] } }),
+        ],
       },
-    ],
+    },
+  ],
 };
 
 const CALLS = {
@@ -32,7 +37,9 @@ const CALLS = {
   slow: [{ delay: 5_000 }, { result: { content: [] } }],
   die: [{ exit: 3 }],
   fail: [{ result: { isError: true, content: [{ type: "text", text: "no luck" }] } }],
-  own_code: [{ result: { isError: true, content: [], structuredContent: { ok: false, error_code: "CITY_NOT_FOUND", message: "No such city.", retryable: false } } }],
+  own_code: [
+    { result: { isError: true, content: [], structuredContent: { ok: false, error_code: "CITY_NOT_FOUND", message: "No such city.", retryable: false } } },
+  ],
   big: [{ result: { content: [{ type: "text", text: "x".repeat(60_000) }] } }],
   shaped: [{ result: { content: [{ type: "text", text: "seven" }], structuredContent: { n: "seven" } } }],
 };
@@ -63,17 +70,28 @@ describe("the one way a call runs", () => {
   it("runs an allowed call and says what it was", async () => {
     const done = await t.kit.callTool("org.test.box.read", { text: "x" });
     expect(done.error).toBeNull();
-    expect(done).toMatchObject({ ok: true, outcome: "succeeded", risk: "low", tool: { app: "org.test.box", name: "read", full: "org.test.box.read", short: "org_test_box_read" } });
+    expect(done).toMatchObject({
+      ok: true,
+      outcome: "succeeded",
+      risk: "low",
+      tool: { app: "org.test.box", name: "read", full: "org.test.box.read", short: "org_test_box_read" },
+    });
     expect(done.result).toEqual({ content: [{ type: "text", text: "read" }] });
   });
 
   it("knows a tool by its short name, and names the candidates when the own name is not enough", async () => {
     expect((await t.kit.callTool("org_test_box_read", {})).ok).toBe(true);
-    expect((await t.kit.callTool("read", {})).error).toMatchObject({ error_code: "TOOL_NOT_FOUND", message: expect.stringContaining("org.test.box.read, org.test.strict.read") });
+    expect((await t.kit.callTool("read", {})).error).toMatchObject({
+      error_code: "TOOL_NOT_FOUND",
+      message: expect.stringContaining("org.test.box.read, org.test.strict.read"),
+    });
   });
 
   it("suggests near names for one that nobody has", async () => {
-    expect((await t.kit.callTool("org.test.box.reed", {})).error).toMatchObject({ error_code: "TOOL_NOT_FOUND", message: expect.stringContaining('"org.test.box.read"') });
+    expect((await t.kit.callTool("org.test.box.reed", {})).error).toMatchObject({
+      error_code: "TOOL_NOT_FOUND",
+      message: expect.stringContaining('"org.test.box.read"'),
+    });
   });
 
   it("refuses arguments that do not fit, before the server sees them", async () => {
@@ -138,7 +156,13 @@ describe("the one way a call runs", () => {
   });
 
   it("passes a tool's own error code up, and names the rest TOOL_FAILED", async () => {
-    expect((await t.kit.callTool("org.test.box.own_code", {})).error).toEqual({ ok: false, error_code: "CITY_NOT_FOUND", message: "No such city.", retryable: false, source: "app" });
+    expect((await t.kit.callTool("org.test.box.own_code", {})).error).toEqual({
+      ok: false,
+      error_code: "CITY_NOT_FOUND",
+      message: "No such city.",
+      retryable: false,
+      source: "app",
+    });
     expect((await t.kit.callTool("org.test.box.fail", {})).error).toMatchObject({ error_code: "TOOL_FAILED", message: "no luck", source: "app" });
   });
 
@@ -169,9 +193,16 @@ describe("the one way a call runs", () => {
     const done = await t.kit.callTool("org.test.box.read", { text: key }, { session: "receipts" });
     await until(async () => (await t.inbox()).some((e) => (e.payload.data as { call_id?: string })?.call_id === done.callId));
     const receipt = (await t.inbox()).find((e) => (e.payload.data as { call_id?: string })?.call_id === done.callId)!;
-    expect(receipt).toMatchObject({ header: { method: "mcp.tool_result", source: { app: "org.test.box" } }, payload: { type: "tool.completed", data: { tool: "read", session: "receipts", outcome: "succeeded", risk: "low" } } });
+    expect(receipt).toMatchObject({
+      header: { method: "mcp.tool_result", source: { app: "org.test.box" } },
+      payload: { type: "tool.completed", data: { tool: "read", session: "receipts", outcome: "succeeded", risk: "low" } },
+    });
     const audit = await readFile(path.join(t.workspace.root, "data/audit.jsonl"), "utf8");
-    const records = audit.trim().split("\n").map((line) => JSON.parse(line) as Record<string, unknown>).filter((r) => r["call_id"] === done.callId);
+    const records = audit
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter((r) => r["call_id"] === done.callId);
     expect(records.map((r) => r["event"])).toEqual(["call.sent", "call.done"]);
     expect(audit).not.toContain(key);
   });

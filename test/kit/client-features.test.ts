@@ -3,7 +3,9 @@ import { afterEach, describe, expect, it } from "vitest";
 import { scriptedApp, startKit, topologyText, until, type TestKit } from "../support/kit.ts";
 
 const POLICY = JSON.stringify({ rules: [{ id: "low", tools: ["echo", "journal"], risk: "low" }], approvals: { wait: "10ms" } });
-const ask = (method: string, params: object): object => ({ on: { "tools/call echo": [{ request: { id: "q", method, params } }, { delay: 700 }, { result: { content: [] } }] } });
+const ask = (method: string, params: object): object => ({
+  on: { "tools/call echo": [{ request: { id: "q", method, params } }, { delay: 700 }, { result: { content: [] } }] },
+});
 
 describe("client features, granted per app", () => {
   let t: TestKit;
@@ -13,14 +15,20 @@ describe("client features, granted per app", () => {
     server?.close();
   });
   const start = async (script: object, settings: object): Promise<void> => {
-    t = await startKit({ "topology/topology.yaml": topologyText({ "org.test.a": scriptedApp(script, settings as Record<string, unknown>) }, { policies: ["policies/*.yaml"] }), "topology/policies/p.yaml": POLICY });
+    t = await startKit({
+      "topology/topology.yaml": topologyText({ "org.test.a": scriptedApp(script, settings as Record<string, unknown>) }, { policies: ["policies/*.yaml"] }),
+      "topology/policies/p.yaml": POLICY,
+    });
   };
   /** What the server received as the answer to its request, with the capabilities it was shown. */
   const answers = async (options = {}): Promise<{ answer: Record<string, unknown> | undefined; capabilities: unknown }> => {
     await t.kit.callTool("org.test.a.echo", {}, options);
     const journal = await t.kit.callTool("org.test.a.journal", {}, options);
     const messages = JSON.parse((journal.result!["content"] as { text: string }[])[0]!.text) as Record<string, unknown>[];
-    return { answer: messages.find((m) => m["id"] === "q"), capabilities: (messages.find((m) => m["method"] === "initialize")!["params"] as Record<string, unknown>)["capabilities"] };
+    return {
+      answer: messages.find((m) => m["id"] === "q"),
+      capabilities: (messages.find((m) => m["method"] === "initialize")!["params"] as Record<string, unknown>)["capabilities"],
+    };
   };
 
   it("gives nothing by default", async () => {
@@ -43,18 +51,34 @@ describe("client features, granted per app", () => {
       request.on("data", (chunk) => (body += String(chunk)));
       request.on("end", () => {
         seen.push({ path: request.url, auth: request.headers.authorization, ...(JSON.parse(body) as object) });
-        response.setHeader("content-type", "application/json").end(JSON.stringify({ model: "m-1", choices: [{ message: { role: "assistant", content: "forty-two" }, finish_reason: "stop" }] }));
+        response
+          .setHeader("content-type", "application/json")
+          .end(JSON.stringify({ model: "m-1", choices: [{ message: { role: "assistant", content: "forty-two" }, finish_reason: "stop" }] }));
       });
     });
     await new Promise<void>((resolve) => server!.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as { port: number };
-    await start(ask("sampling/createMessage", { messages: [{ role: "user", content: { type: "text", text: "6 x 7?" } }], systemPrompt: "Be brief.", maxTokens: 5_000 }), {
-      grants: { sampling: { endpoint: `http://127.0.0.1:${port}/v1`, api_key: "k-123456", model: "m", max_tokens: 50, rate: "1/min" } },
-    });
+    await start(
+      ask("sampling/createMessage", { messages: [{ role: "user", content: { type: "text", text: "6 x 7?" } }], systemPrompt: "Be brief.", maxTokens: 5_000 }),
+      {
+        grants: { sampling: { endpoint: `http://127.0.0.1:${port}/v1`, api_key: "k-123456", model: "m", max_tokens: 50, rate: "1/min" } },
+      },
+    );
     const { answer, capabilities } = await answers();
     expect(capabilities).toEqual({ sampling: {} });
     expect(answer).toMatchObject({ result: { role: "assistant", content: { type: "text", text: "forty-two" }, model: "m-1", stopReason: "endTurn" } });
-    expect(seen).toEqual([{ path: "/v1/chat/completions", auth: "Bearer k-123456", model: "m", max_tokens: 50, messages: [{ role: "system", content: "Be brief." }, { role: "user", content: [{ type: "text", text: "6 x 7?" }] }] }]);
+    expect(seen).toEqual([
+      {
+        path: "/v1/chat/completions",
+        auth: "Bearer k-123456",
+        model: "m",
+        max_tokens: 50,
+        messages: [
+          { role: "system", content: "Be brief." },
+          { role: "user", content: [{ type: "text", text: "6 x 7?" }] },
+        ],
+      },
+    ]);
     await t.kit.callTool("org.test.a.echo", {});
     expect(seen).toHaveLength(1);
   });
@@ -71,16 +95,26 @@ describe("client features, granted per app", () => {
   });
 
   it("refuses a form that asks for a password", async () => {
-    await start(ask("elicitation/create", { message: "Log in", requestedSchema: { type: "object", properties: { password: { type: "string" } } } }), { grants: { elicitation: { approvals: true } } });
+    await start(ask("elicitation/create", { message: "Log in", requestedSchema: { type: "object", properties: { password: { type: "string" } } } }), {
+      grants: { elicitation: { approvals: true } },
+    });
     const { answer } = await answers();
     expect(answer).toMatchObject({ error: { message: expect.stringContaining("password") } });
     expect(t.kit.listApprovals()).toEqual([]);
   });
 
   it("forwards to the calling client on a connection of its own, and never to another", async () => {
-    await start(ask("elicitation/create", { message: "Which?", requestedSchema: { type: "object", properties: {} } }), { isolation: "session", grants: { elicitation: { forward: true } } });
+    await start(ask("elicitation/create", { message: "Which?", requestedSchema: { type: "object", properties: {} } }), {
+      isolation: "session",
+      grants: { elicitation: { forward: true } },
+    });
     const asked: string[] = [];
-    const client = (name: string) => ({ client: name, session: name, clientCapabilities: { elicitation: {} }, onServerRequest: async () => (asked.push(name), { action: "accept", content: { from: name } }) });
+    const client = (name: string) => ({
+      client: name,
+      session: name,
+      clientCapabilities: { elicitation: {} },
+      onServerRequest: async () => (asked.push(name), { action: "accept", content: { from: name } }),
+    });
     const [a, b] = await Promise.all([answers(client("a")), answers(client("b"))]);
     expect(a.answer).toMatchObject({ result: { content: { from: "a" } } });
     expect(b.answer).toMatchObject({ result: { content: { from: "b" } } });

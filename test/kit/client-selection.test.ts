@@ -7,7 +7,10 @@ describe("a named client's own tool selection", () => {
 
   it("holds for calls, tool calls and exports alike: what it leaves out does not exist", async () => {
     t = await startKit({
-      "topology/topology.yaml": topologyText({ "org.test.a": scriptedApp({}), "org.test.b": scriptedApp({}) }, { gateway: { clients: [{ name: "bot", token_file: "../data/run/bot.token", tools: { exclude: ["org.test.b/*"] } }] }, policies: ["policies/*.yaml"] }),
+      "topology/topology.yaml": topologyText(
+        { "org.test.a": scriptedApp({}), "org.test.b": scriptedApp({}) },
+        { gateway: { clients: [{ name: "bot", token_file: "../data/run/bot.token", tools: { exclude: ["org.test.b/*"] } }] }, policies: ["policies/*.yaml"] },
+      ),
       "topology/policies/p.yaml": JSON.stringify({ rules: [{ id: "low", tools: ["*"], risk: "low" }] }),
     });
     expect((await t.kit.callTool("org.test.a.echo", {}, { client: "bot" })).ok).toBe(true);

@@ -10,7 +10,15 @@ describe("signals become events", () => {
   let t: TestKit;
   afterEach(() => t.stop());
   const start = async (script: object, more: object = {}, files: Record<string, string> = {}, settings: object = {}): Promise<void> => {
-    t = await startKit({ "topology/topology.yaml": topologyText({ "org.test.a": scriptedApp(script, settings as Record<string, unknown>) }, { policies: ["policies/*.yaml"], signals: ["signals/*.yaml"], ...more }), "topology/policies/p.yaml": LOW, "topology/signals/s.yaml": "rules: []\n", ...files });
+    t = await startKit({
+      "topology/topology.yaml": topologyText(
+        { "org.test.a": scriptedApp(script, settings as Record<string, unknown>) },
+        { policies: ["policies/*.yaml"], signals: ["signals/*.yaml"], ...more },
+      ),
+      "topology/policies/p.yaml": LOW,
+      "topology/signals/s.yaml": "rules: []\n",
+      ...files,
+    });
   };
   const types = async (): Promise<string[]> => (await t.inbox()).map((e) => e.payload.type);
   const has = (type: string) => until(async () => (await types()).includes(type), 10_000, `no event ${type}`);
@@ -46,7 +54,10 @@ describe("signals become events", () => {
     await until(async () => (await types()).filter((type) => type === "mcp.error").length === 2);
     const events = await t.inbox();
     expect(events.filter((e) => e.payload.type === "message.received")).toHaveLength(1);
-    expect(events.find((e) => e.payload.type === "message.received")).toMatchObject({ header: { method: "aurora/event", source: { app: "org.test.a", instance: "org.test.a" } }, payload: { session_id: "group_1", summary: "hi", data: { text: "hi" } } });
+    expect(events.find((e) => e.payload.type === "message.received")).toMatchObject({
+      header: { method: "aurora/event", source: { app: "org.test.a", instance: "org.test.a" } },
+      payload: { session_id: "group_1", summary: "hi", data: { text: "hi" } },
+    });
     expect(t.kit.appLog("org.test.a").some((line) => line.includes("tool.completed is reserved"))).toBe(true);
   });
 
@@ -76,14 +87,24 @@ describe("signals become events", () => {
     await start(
       {
         on: {
-          "tools/call echo": [notify("notifications/build/done", { id: 7, repo: "main" }), notify("notifications/secret", { a: 1 }), notify("notifications/other", { b: 2 }), notify("notifications/progress", { progressToken: "x", progress: 1 }), { result: { content: [] } }],
+          "tools/call echo": [
+            notify("notifications/build/done", { id: 7, repo: "main" }),
+            notify("notifications/secret", { a: 1 }),
+            notify("notifications/other", { b: 2 }),
+            notify("notifications/progress", { progressToken: "x", progress: 1 }),
+            { result: { content: [] } },
+          ],
         },
       },
       {},
       {
         "topology/signals/s.yaml": JSON.stringify({
           rules: [
-            { id: "build", when: { app: "org.test.*", method: "notifications/build/done" }, emit: { type: "build.done", session_id: "repo:{params.repo}", summary: "build {params.id}", data: "{params}", expires_in: "5m" } },
+            {
+              id: "build",
+              when: { app: "org.test.*", method: "notifications/build/done" },
+              emit: { type: "build.done", session_id: "repo:{params.repo}", summary: "build {params.id}", data: "{params}", expires_in: "5m" },
+            },
             { id: "quiet", when: { method: "notifications/secret" }, drop: true },
           ],
         }),
@@ -92,7 +113,12 @@ describe("signals become events", () => {
     await t.kit.callTool("org.test.a.echo", {});
     await has("mcp.notification.other");
     const events = await t.inbox();
-    expect(events.find((e) => e.payload.type === "build.done")!.payload).toMatchObject({ session_id: "repo:main", summary: "build 7", data: { id: 7, repo: "main" }, expire_at: expect.any(String) });
+    expect(events.find((e) => e.payload.type === "build.done")!.payload).toMatchObject({
+      session_id: "repo:main",
+      summary: "build 7",
+      data: { id: 7, repo: "main" },
+      expire_at: expect.any(String),
+    });
     expect(events.map((e) => e.payload.type).filter((type) => type.startsWith("mcp.notification"))).toEqual(["mcp.notification.other"]);
   });
 
@@ -104,7 +130,11 @@ describe("signals become events", () => {
           "resources/list": [{ result: { resources: [{ uri: "aurora://diary/index", name: "index" }] } }],
           "resources/subscribe": [{ result: {} }],
           "resources/read": [{ result: { contents: [{ uri: "aurora://diary/index", text: "{}" }] } }],
-          "tools/call echo": [notify("notifications/resources/updated", { uri: "aurora://diary/index" }), notify("notifications/resources/updated", { uri: "aurora://not/asked" }), { result: { content: [] } }],
+          "tools/call echo": [
+            notify("notifications/resources/updated", { uri: "aurora://diary/index" }),
+            notify("notifications/resources/updated", { uri: "aurora://not/asked" }),
+            { result: { content: [] } },
+          ],
         },
       },
       {},
@@ -129,7 +159,10 @@ describe("signals become events", () => {
     await has("approval.requested");
     await t.kit.decideApproval(t.kit.listApprovals()[0]!.id, "deny", "me");
     await has("approval.decided");
-    expect((await t.inbox()).find((e) => e.payload.type === "approval.requested")).toMatchObject({ header: { method: "aurora/host", source: { app: "aurora-mcp-kit" } }, payload: { data: { tool: "org.test.a.echo" } } });
+    expect((await t.inbox()).find((e) => e.payload.type === "approval.requested")).toMatchObject({
+      header: { method: "aurora/host", source: { app: "aurora-mcp-kit" } },
+      payload: { data: { tool: "org.test.a.echo" } },
+    });
     expect(await types()).not.toContain("tool.failed");
     const { readdir } = await import("node:fs/promises");
     expect((await readdir(`${t.workspace.root}/data/receipts`)).filter((name) => name.startsWith("event_tool.failed_"))).toHaveLength(1);

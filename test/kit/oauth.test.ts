@@ -63,7 +63,10 @@ describe("an app behind OAuth", { timeout: 120_000 }, () => {
     w.as.delayMs = 2_500;
     const other = async (n: number) => runCli(["call", `${APP}.echo`, "--args", `{"n":${n}}`, "--json"], { cwd: w.t.workspace.root });
     const results = await Promise.all([other(1), other(2), w.t.kit.callTool(`${APP}.echo`, { n: 3 })]);
-    expect(results.slice(0, 2).map((r) => ("code" in r ? [r.code, r.stderr] : r))).toEqual([[0, ""], [0, ""]]);
+    expect(results.slice(0, 2).map((r) => ("code" in r ? [r.code, r.stderr] : r))).toEqual([
+      [0, ""],
+      [0, ""],
+    ]);
     expect(results[2]).toMatchObject({ ok: true });
     expect(w.refreshes()).toBe(1);
   });
@@ -82,7 +85,10 @@ describe("an app behind OAuth", { timeout: 120_000 }, () => {
   it("signs in by itself with client credentials, by secret or by private key, and again when the token ends", async () => {
     const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const secret = await world({ grant: "client_credentials", issuer: "$ISSUER", client_id: "host", client_secret: "s3cret-of-the-host" });
-    const key = await world({ grant: "client_credentials", issuer: "$ISSUER", client_id: "host", private_key: "${file:../key.pem}", signing_algorithm: "ES256" }, { "key.pem": privateKey.export({ type: "pkcs8", format: "pem" }).toString() });
+    const key = await world(
+      { grant: "client_credentials", issuer: "$ISSUER", client_id: "host", private_key: "${file:../key.pem}", signing_algorithm: "ES256" },
+      { "key.pem": privateKey.export({ type: "pkcs8", format: "pem" }).toString() },
+    );
     for (const w of [secret, key]) {
       expect(w.t.kit.status().apps[0]).toMatchObject({ state: "ready", reason: null });
       w.as.valid.clear();

@@ -8,16 +8,24 @@ import { makeWorkspace } from "../support/workspace.ts";
 
 const LOW = "rules:\n  - { id: all-low, tools: ['*'], risk: low }\n";
 const mcpOf = (script: object, more: object = {}): object => ({ ...(scriptedApp(script) as { mcp: object }).mcp, ...more });
-const manifest = (name: string, script: object = {}, more: object = {}): string => JSON.stringify({ package: name, type: "mcp-server", trust: "high", mcp: mcpOf(script), ...more }, null, 1);
+const manifest = (name: string, script: object = {}, more: object = {}): string =>
+  JSON.stringify({ package: name, type: "mcp-server", trust: "high", mcp: mcpOf(script), ...more }, null, 1);
 const DISCOVER = { discover: [{ glob: "../apps/*/manifest.yaml", trusted: true }], policies: ["policies/*.yaml"], signals: ["signals/*.yaml"] };
 
 let t: TestKit;
 afterEach(() => t.stop());
 const app = (name: string) => t.kit.status().apps.find((a) => a.package === name);
 const call = (name: string) => t.kit.callTool(`${name}.echo`, {});
-const configEvents = async (): Promise<string[]> => (await t.inbox()).filter((e) => e.payload.type.startsWith("config.")).map((e) => `${e.payload.type}: ${e.payload.summary}`);
+const configEvents = async (): Promise<string[]> =>
+  (await t.inbox()).filter((e) => e.payload.type.startsWith("config.")).map((e) => `${e.payload.type}: ${e.payload.summary}`);
 const start = async (files: Record<string, string> = {}, options: { watch?: boolean; topology?: object } = {}): Promise<void> => {
-  const all = { "topology/topology.yaml": topologyText({}, { ...DISCOVER, ...options.topology }), "topology/policies/p.yaml": LOW, "apps/a/manifest.yaml": manifest("org.a"), "apps/b/manifest.yaml": manifest("org.b"), ...files };
+  const all = {
+    "topology/topology.yaml": topologyText({}, { ...DISCOVER, ...options.topology }),
+    "topology/policies/p.yaml": LOW,
+    "apps/a/manifest.yaml": manifest("org.a"),
+    "apps/b/manifest.yaml": manifest("org.b"),
+    ...files,
+  };
   t = await startKit(all, { watch: options.watch ?? false });
 };
 
@@ -28,7 +36,11 @@ describe("the unit and the apps beside it", () => {
     await t.workspace.write("apps/b/manifest.yaml", manifest("org.b", {}, { call_timeout: "3s" }));
     await t.workspace.write("apps/c/manifest.yaml", manifest("org.c"));
     const result = await t.kit.reload();
-    expect(result).toMatchObject({ result: "partial", changes: { start: ["org.c"], live: ["org.b"], policy: false }, errors: [{ file: "topology/policies/p.yaml" }] });
+    expect(result).toMatchObject({
+      result: "partial",
+      changes: { start: ["org.c"], live: ["org.b"], policy: false },
+      errors: [{ file: "topology/policies/p.yaml" }],
+    });
     expect(t.kit.status().config.state).toBe("rejected");
     await until(() => app("org.c")?.state === "ready");
     expect((await call("org.c")).ok).toBe(true);
@@ -93,7 +105,10 @@ describe("what is told", () => {
     await t.workspace.write("topology/topology.yaml", good);
     expect((await t.kit.reload()).result).toBe("unchanged");
     await until(async () => (await configEvents()).length >= 2);
-    expect(await configEvents()).toEqual(["config.rejected: configuration rejected; the last good one stays", "config.applied: configuration valid again; what runs is what it says"]);
+    expect(await configEvents()).toEqual([
+      "config.rejected: configuration rejected; the last good one stays",
+      "config.applied: configuration valid again; what runs is what it says",
+    ]);
     const [rejected] = (await t.inbox()).filter((e) => e.payload.type === "config.rejected");
     expect(JSON.stringify(rejected)).toContain("did you mean");
   });
@@ -129,7 +144,10 @@ describe("what a restart is for, and what not", () => {
   });
 
   it("restarts an app whose ${file:…} secret changed on the disk, and shows the secret nowhere", async () => {
-    await start({ "apps/a/token.txt": "first-s3cret-value\n", "apps/a/manifest.yaml": manifest("org.a", {}, { env: { APP_TOKEN: "${file:token.txt}" } }) }, { watch: true });
+    await start(
+      { "apps/a/token.txt": "first-s3cret-value\n", "apps/a/manifest.yaml": manifest("org.a", {}, { env: { APP_TOKEN: "${file:token.txt}" } }) },
+      { watch: true },
+    );
     const pid = t.pid("org.a");
     await writeFile(path.join(t.workspace.root, "apps/a/token.txt"), "second-s3cret-value\n");
     await until(() => t.pid("org.a") !== pid && app("org.a")?.state === "ready");
@@ -146,18 +164,29 @@ describe("what a restart is for, and what not", () => {
   });
 
   it("tells a running server its changed log level and subscriptions", async () => {
-    const script = { hello: { capabilities: { tools: {}, logging: {}, resources: { subscribe: true } } }, on: { "resources/list": [{ result: { resources: [] } }], "resources/templates/list": [{ result: { resourceTemplates: [] } }], "logging/setLevel": [{ result: {} }], "resources/subscribe": [{ result: {} }], "resources/unsubscribe": [{ result: {} }] } };
+    const script = {
+      hello: { capabilities: { tools: {}, logging: {}, resources: { subscribe: true } } },
+      on: {
+        "resources/list": [{ result: { resources: [] } }],
+        "resources/templates/list": [{ result: { resourceTemplates: [] } }],
+        "logging/setLevel": [{ result: {} }],
+        "resources/subscribe": [{ result: {} }],
+        "resources/unsubscribe": [{ result: {} }],
+      },
+    };
     await start({ "apps/a/manifest.yaml": manifest("org.a", script, { log_level: "error", subscribe: ["x://1"] }) });
     const pid = t.pid("org.a");
     await t.workspace.write("apps/a/manifest.yaml", manifest("org.a", script, { log_level: "debug", subscribe: ["x://2"] }));
     expect((await t.kit.reload()).changes.live).toEqual(["org.a"]);
     const told = async (): Promise<unknown[]> => {
       const { result } = await t.kit.callTool("org.a.journal", {});
-      const lines = JSON.parse(((result as { content: { text: string }[] }).content[0]!).text) as { method: string; params?: { level?: string; uri?: string } }[];
+      const lines = JSON.parse((result as { content: { text: string }[] }).content[0]!.text) as { method: string; params?: { level?: string; uri?: string } }[];
       return lines.filter((l) => /setLevel|subscribe/.test(l.method)).map((l) => [l.method, l.params?.level ?? l.params?.uri]);
     };
     await until(async () => (await told()).length >= 5);
-    expect(new Set((await told()).map(String))).toEqual(new Set(["resources/subscribe,x://1", "logging/setLevel,error", "resources/subscribe,x://2", "resources/unsubscribe,x://1", "logging/setLevel,debug"]));
+    expect(new Set((await told()).map(String))).toEqual(
+      new Set(["resources/subscribe,x://1", "logging/setLevel,error", "resources/subscribe,x://2", "resources/unsubscribe,x://1", "logging/setLevel,debug"]),
+    );
     expect(t.pid("org.a")).toBe(pid);
   });
 
@@ -172,7 +201,10 @@ describe("what a restart is for, and what not", () => {
   it("tries a failed app again when any of its settings change", async () => {
     await start({ "apps/a/manifest.yaml": manifest("org.a", {}, { mcp: mcpOf({ on: { start: [{ exit: 3 }] } }, { restart: { enabled: false } }) }) });
     expect(app("org.a")?.state).toBe("failed");
-    await t.workspace.write("apps/a/manifest.yaml", manifest("org.a", {}, { mcp: mcpOf({ on: { start: [{ exit: 3 }] } }, { restart: { enabled: true, max_attempts: 9 } }) }));
+    await t.workspace.write(
+      "apps/a/manifest.yaml",
+      manifest("org.a", {}, { mcp: mcpOf({ on: { start: [{ exit: 3 }] } }, { restart: { enabled: true, max_attempts: 9 } }) }),
+    );
     expect((await t.kit.reload()).changes.live).toEqual(["org.a"]);
     await until(() => app("org.a")?.state === "backoff");
   });
@@ -273,10 +305,20 @@ describe("plan", () => {
     const running = call("org.b");
     await until(() => app("org.b")?.calls === 1);
     await rm(path.join(t.workspace.root, "apps/b"), { recursive: true });
-    await t.workspace.write("topology/policies/p.yaml", "rules:\n  - { id: all-low, tools: ['*'], risk: medium }\n  - { id: new, tools: ['x'], action: deny }\ndata_flow: { action: deny }\n");
+    await t.workspace.write(
+      "topology/policies/p.yaml",
+      "rules:\n  - { id: all-low, tools: ['*'], risk: medium }\n  - { id: new, tools: ['x'], action: deny }\ndata_flow: { action: deny }\n",
+    );
     await t.workspace.write("topology/signals/s.yaml", "rules:\n  - { id: m, when: { method: x }, drop: true }\n");
     const { report } = await t.kit.plan();
-    expect(report).toMatchObject({ apps: { stop: ["org.b"] }, calls_in_flight: { "org.b": 1 }, rules: { added: ["new"], removed: [], changed: ["all-low"] }, policy_settings: ["data_flow"], mappings: { added: ["m"] }, errors: [] });
+    expect(report).toMatchObject({
+      apps: { stop: ["org.b"] },
+      calls_in_flight: { "org.b": 1 },
+      rules: { added: ["new"], removed: [], changed: ["all-low"] },
+      policy_settings: ["data_flow"],
+      mappings: { added: ["m"] },
+      errors: [],
+    });
     const { before, after } = (report["tools"] as { tokens: { before: number; after: number } }).tokens;
     expect(before).toBeGreaterThan(after);
     expect(after).toBeGreaterThan(0);
@@ -310,12 +352,20 @@ describe("processes and secrets", () => {
 
   it("shows a secret nowhere, although a command line, an environment and a server's last words hold it", async () => {
     const said: unknown[] = [];
-    const log = Object.fromEntries(["debug", "info", "warn", "error"].map((level) => [level, (...line: unknown[]) => void said.push(line)])) as unknown as Logger;
+    const log = Object.fromEntries(
+      ["debug", "info", "warn", "error"].map((level) => [level, (...line: unknown[]) => void said.push(line)]),
+    ) as unknown as Logger;
     (log as { child: unknown }).child = () => log;
     const workspace = await makeWorkspace({
       "topology/topology.yaml": topologyText({
         "org.gone": { mcp: { command: "no-such-command", args: ["--key=${DEMO_KEY}"], env: { GIT_PAT: "${DEMO_KEY}" } } },
-        "org.loud": { mcp: { command: "node", args: ["-e", "console.error('key', process.env.GIT_PAT, process.argv); process.exit(1)", "x", "--key=${DEMO_KEY}"], env: { GIT_PAT: "${DEMO_KEY}" } } },
+        "org.loud": {
+          mcp: {
+            command: "node",
+            args: ["-e", "console.error('key', process.env.GIT_PAT, process.argv); process.exit(1)", "x", "--key=${DEMO_KEY}"],
+            env: { GIT_PAT: "${DEMO_KEY}" },
+          },
+        },
       }),
     });
     const kit = createKit({ topology: workspace.topology, watch: false, env: { ...process.env, DEMO_KEY: "zz-canary-123" }, log });

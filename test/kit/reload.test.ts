@@ -28,8 +28,15 @@ describe("hot reload", () => {
   it("changes nothing for comments, order, spacing and explicit defaults", async () => {
     await start();
     const before = [t.pid("org.test.a"), t.pid("org.test.b")];
-    const reordered = Object.fromEntries(Object.entries(APPS).reverse().map(([name, app]) => [name, { ...(app as object), isolation: "shared", enabled: true, max_concurrent_calls: 64 }]));
-    await t.workspace.write("topology/topology.yaml", `# a comment\n\n${topology(reordered, { reload: "auto", defaults: { call_timeout: "30s" } })}\n# the end\n`);
+    const reordered = Object.fromEntries(
+      Object.entries(APPS)
+        .reverse()
+        .map(([name, app]) => [name, { ...(app as object), isolation: "shared", enabled: true, max_concurrent_calls: 64 }]),
+    );
+    await t.workspace.write(
+      "topology/topology.yaml",
+      `# a comment\n\n${topology(reordered, { reload: "auto", defaults: { call_timeout: "30s" } })}\n# the end\n`,
+    );
     const result = await t.kit.reload();
     expect({ ...result.changes, unchanged: [] }).toMatchObject({ start: [], stop: [], restart: [], reconnect: [], live: [] });
     expect([t.pid("org.test.a"), t.pid("org.test.b")]).toEqual(before);
@@ -69,7 +76,10 @@ describe("hot reload", () => {
     await start();
     const before = t.pid("org.test.a");
     expect((await t.kit.callTool("org.test.a.echo", {})).ok).toBe(true);
-    await t.workspace.write("topology/policies/p.yaml", JSON.stringify({ rules: [{ id: "no-echo", apps: ["org.test.a"], tools: ["echo"], action: "deny", reason: "closed" }] }));
+    await t.workspace.write(
+      "topology/policies/p.yaml",
+      JSON.stringify({ rules: [{ id: "no-echo", apps: ["org.test.a"], tools: ["echo"], action: "deny", reason: "closed" }] }),
+    );
     expect((await t.kit.reload()).changes).toMatchObject({ policy: true, restart: [], unchanged: ["org.test.a", "org.test.b"] });
     expect((await t.kit.callTool("org.test.a.echo", {})).error).toMatchObject({ error_code: "POLICY_DENIED", details: { rule: "no-echo", line: 1 } });
     expect(t.pid("org.test.a")).toBe(before);
@@ -137,7 +147,13 @@ describe("hot reload", () => {
     const before = t.pid("org.test.b");
     await t.workspace.write("topology/topology.yaml", topology({ ...APPS, "org.test.b": first({ on: { start: [{ exit: 4 }] } }) }));
     await t.kit.reload();
-    await until(() => t.kit.status().apps.find((a) => a.package === "org.test.b")?.reason?.includes("was started again") === true);
+    await until(
+      () =>
+        t.kit
+          .status()
+          .apps.find((a) => a.package === "org.test.b")
+          ?.reason?.includes("was started again") === true,
+    );
     expect(await isRunning(before!)).toBe(false);
     expect((await t.kit.callTool("org.test.b.echo", {})).ok).toBe(true);
   });
@@ -150,7 +166,11 @@ describe("hot reload", () => {
       await t.kit.reload();
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
-    await until(() => t.kit.status().apps.find((a) => a.package === "org.test.b")?.state === "ready" && t.kit.status().apps.find((a) => a.package === "org.test.b")!.restarts > 0);
+    await until(
+      () =>
+        t.kit.status().apps.find((a) => a.package === "org.test.b")?.state === "ready" &&
+        t.kit.status().apps.find((a) => a.package === "org.test.b")!.restarts > 0,
+    );
     const pid = t.pid("org.test.b")!;
     await until(async () => (await commandLines()).filter((line) => line.text.includes('"n":')).length === 1);
     const lines = (await commandLines()).filter((line) => line.text.includes('"n":'));
@@ -159,13 +179,21 @@ describe("hot reload", () => {
 
   it("parks an app with a broken manifest alone; one that ran goes on with its last good version", async () => {
     const manifest = (name: string): string => JSON.stringify({ package: name, type: "mcp-server", mcp: (scriptedApp({}) as { mcp: object }).mcp });
-    t = await startKit({ "topology/topology.yaml": topology({}, { discover: [{ glob: "../apps/*/manifest.yaml", trusted: true }] }), "topology/policies/p.yaml": LOW, "apps/x/manifest.yaml": manifest("org.test.x"), "apps/y/manifest.yaml": manifest("org.test.y") });
+    t = await startKit({
+      "topology/topology.yaml": topology({}, { discover: [{ glob: "../apps/*/manifest.yaml", trusted: true }] }),
+      "topology/policies/p.yaml": LOW,
+      "apps/x/manifest.yaml": manifest("org.test.x"),
+      "apps/y/manifest.yaml": manifest("org.test.y"),
+    });
     const pid = t.pid("org.test.x");
     await t.workspace.write("apps/x/manifest.yaml", manifest("org.test.x").replace('"mcp":', '"mpc":'));
     const result = await t.kit.reload();
     expect(result.result).toBe("partial");
     expect(t.pid("org.test.x")).toBe(pid);
-    expect(t.kit.status().apps.find((a) => a.package === "org.test.x")).toMatchObject({ state: "ready", reason: expect.stringContaining("last good version runs on") });
+    expect(t.kit.status().apps.find((a) => a.package === "org.test.x")).toMatchObject({
+      state: "ready",
+      reason: expect.stringContaining("last good version runs on"),
+    });
     expect((await t.kit.callTool("org.test.y.echo", {})).ok).toBe(true);
     await rm(`${t.workspace.root}/apps/x`, { recursive: true });
     await t.kit.reload();
@@ -199,7 +227,9 @@ describe("hot reload", () => {
     await t.workspace.write("topology/policies/p.yaml", JSON.stringify({ rules: [{ id: "a-high", apps: ["org.test.a"], risk: "high" }] }));
     const plan = await t.kit.plan();
     expect(plan.report).toMatchObject({ apps: { start: ["org.test.c"], stop: ["org.test.b"], unchanged: ["org.test.a"] }, policy: true });
-    expect((plan.report["tools"] as { changed: { name: string; risk: string[] }[] }).changed).toContainEqual(expect.objectContaining({ name: "org.test.a.echo", risk: ["low", "high"] }));
+    expect((plan.report["tools"] as { changed: { name: string; risk: string[] }[] }).changed).toContainEqual(
+      expect.objectContaining({ name: "org.test.a.echo", risk: ["low", "high"] }),
+    );
     expect((plan.report["tools"] as { removed: string[] }).removed).toContain("org.test.b.echo");
     expect(t.kit.status().apps.map((a) => a.package)).toEqual(["org.test.a", "org.test.b"]);
   });
@@ -208,7 +238,9 @@ describe("hot reload", () => {
 async function commandLines(): Promise<{ pid: number; text: string }[]> {
   const { readdir, readFile } = await import("node:fs/promises");
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
-  const lines = await Promise.all(pids.map(async (pid) => ({ pid, text: (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")).replaceAll("\0", " ") })));
+  const lines = await Promise.all(
+    pids.map(async (pid) => ({ pid, text: (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")).replaceAll("\0", " ") })),
+  );
   const alive = await Promise.all(lines.map(async (line) => line.text.includes("scripted.mjs") && (await isRunning(line.pid))));
   return lines.filter((_, i) => alive[i]);
 }

@@ -59,7 +59,12 @@ describe("an app that is down", () => {
   });
 
   it("has its tools marked, not vanished; a call of one wakes it; exports leave it out meanwhile", async () => {
-    const t = await kitOf({ [APP]: scriptedApp({ on: { ...listing(tool("echo"), tool("die")), start: [{ requireFile: "ready" }], "tools/call die": [{ exit: 1 }] } }, { mcp: { restart: { max_attempts: 0 }, cwd: "../data" } }) });
+    const t = await kitOf({
+      [APP]: scriptedApp(
+        { on: { ...listing(tool("echo"), tool("die")), start: [{ requireFile: "ready" }], "tools/call die": [{ exit: 1 }] } },
+        { mcp: { restart: { max_attempts: 0 }, cwd: "../data" } },
+      ),
+    });
     await writeFile(path.join(t.workspace.root, "data/ready"), "");
     await t.kit.restartApp(APP);
     const before = t.kit.tools("openai").text;
@@ -77,7 +82,18 @@ describe("an app that is down", () => {
   });
 
   it("does not hold up the others: the quick one is usable at once, the slow one joins later with a change (vscode#313447)", async () => {
-    const t = await kitOf({ "org.example.quick": scriptedApp({}), "org.example.slow": scriptedApp({ on: { initialize: [{ delay: 1_500 }, { result: { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } } }] } }) }, {}, false);
+    const t = await kitOf(
+      {
+        "org.example.quick": scriptedApp({}),
+        "org.example.slow": scriptedApp({
+          on: {
+            initialize: [{ delay: 1_500 }, { result: { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } } }],
+          },
+        }),
+      },
+      {},
+      false,
+    );
     await until(() => statusOf(t, "org.example.quick").state === "ready");
     expect(statusOf(t, "org.example.slow").state).toBe("starting");
     expect(await t.kit.callTool("org.example.quick.echo", {})).toMatchObject({ ok: true });
@@ -101,7 +117,13 @@ describe("the catalogue", () => {
   it("is the same whatever order servers list in, and one that fails to list again changes nothing for the others", async () => {
     const names = ["c", "a", "b"];
     const shuffled = (order: string[], more: object = {}): unknown =>
-      scriptedApp({ on: { "tools/list": [{ result: { tools: order.map((n) => tool(n)) } }], "tools/list#2": [{ notify: { method: "notifications/message", params: { level: "info", data: "listed again" } } }, more], "tools/call a": [{ notify: { method: "notifications/tools/list_changed" } }, ...says("")] } });
+      scriptedApp({
+        on: {
+          "tools/list": [{ result: { tools: order.map((n) => tool(n)) } }],
+          "tools/list#2": [{ notify: { method: "notifications/message", params: { level: "info", data: "listed again" } } }, more],
+          "tools/call a": [{ notify: { method: "notifications/tools/list_changed" } }, ...says("")],
+        },
+      });
     const t = await kitOf({
       "org.example.x": shuffled(names, { result: { tools: [...names].reverse().map((n) => tool(n)) } }),
       "org.example.y": shuffled(["b", "c", "a"], { result: { tools: ["a", "b", "c"].map((n) => tool(n)) } }),
@@ -112,7 +134,15 @@ describe("the catalogue", () => {
     await until(() => ["x", "y", "z"].every((app) => t.kit.appLog(`org.example.${app}`).some((line) => line.includes("listed again"))));
     await until(() => t.kit.appLog("org.example.z").some((line) => line.includes("reading the catalogue again failed")));
     expect(t.kit.tools("openai").text).toBe(before);
-    expect(t.kit.catalog().tools.map((x) => x.full)).toEqual(["org.example.x.a", "org.example.x.b", "org.example.x.c", "org.example.y.a", "org.example.y.b", "org.example.y.c", "org.example.z.a"]);
+    expect(t.kit.catalog().tools.map((x) => x.full)).toEqual([
+      "org.example.x.a",
+      "org.example.x.b",
+      "org.example.x.c",
+      "org.example.y.a",
+      "org.example.y.b",
+      "org.example.y.c",
+      "org.example.z.a",
+    ]);
   });
 
   it("of 5,000 tools is exported up to the limit, says what was left out, and keeps a small server whole (gemini-cli#21823)", async () => {
@@ -124,7 +154,10 @@ describe("the catalogue", () => {
       return true;
     });
     cleanups.push(() => server.close());
-    const t = await kitOf({ "org.example.huge": { trust: "high", mcp: { transport: "http", url: server.url } }, "org.example.small": scriptedApp({ on: listing(...Array.from({ length: 10 }, (_, i) => tool(`s${i}`))) }) });
+    const t = await kitOf({
+      "org.example.huge": { trust: "high", mcp: { transport: "http", url: server.url } },
+      "org.example.small": scriptedApp({ on: listing(...Array.from({ length: 10 }, (_, i) => tool(`s${i}`))) }),
+    });
     expect(statusOf(t, "org.example.huge").tools).toBe(5_000);
     const from = performance.now();
     const made = t.kit.tools("openai");
@@ -135,9 +168,15 @@ describe("the catalogue", () => {
   });
 
   it("tells apart apps and tools whose names run together, by look-up alone (librechat#7435)", async () => {
-    const named = (...names: string[]): unknown => scriptedApp({ on: { ...listing(...names.map((n) => tool(n))), ...Object.fromEntries(names.map((n) => [`tools/call ${n}`, says("$me")])) } });
+    const named = (...names: string[]): unknown =>
+      scriptedApp({ on: { ...listing(...names.map((n) => tool(n))), ...Object.fromEntries(names.map((n) => [`tools/call ${n}`, says("$me")])) } });
     const who = (app: string, ...names: string[]): unknown => JSON.parse(JSON.stringify(named(...names)).replaceAll("$me", app)) as unknown;
-    const apps = { "org.db": ["execute_sql", "foo.run", "foo_run"], "org.my_db": ["execute_sql"], "org.db.foo": ["run"], "org.my-db": ["execute_sql", "execute.sql", "execute-sql"] };
+    const apps = {
+      "org.db": ["execute_sql", "foo.run", "foo_run"],
+      "org.my_db": ["execute_sql"],
+      "org.db.foo": ["run"],
+      "org.my-db": ["execute_sql", "execute.sql", "execute-sql"],
+    };
     const t = await kitOf(Object.fromEntries(Object.entries(apps).map(([app, names]) => [app, who(app, ...names)])));
     const exported = t.kit.tools("openai").names;
     // org.db.foo.run is both `run` of org.db.foo and `foo.run` of org.db: one of the two is kept back, told, and never confused.
@@ -153,9 +192,20 @@ describe("the catalogue", () => {
   });
 
   it("shows what was left out, with reasons, in status and explain; include, exclude and rename hold", async () => {
-    const tools = [tool("find_all"), tool("find_private"), tool("other"), tool("bad name"), { name: "odd", inputSchema: { type: "string" } }, { name: "bare" }, tool("empty", { description: "" })];
+    const tools = [
+      tool("find_all"),
+      tool("find_private"),
+      tool("other"),
+      tool("bad name"),
+      { name: "odd", inputSchema: { type: "string" } },
+      { name: "bare" },
+      tool("empty", { description: "" }),
+    ];
     const t = await kitOf({
-      [APP]: scriptedApp({ on: { ...listing(...tools), "tools/call find_all": says("found") } }, { tools: { include: ["find_*", "odd", "empty"], exclude: ["find_private"], rename: { find_all: "search_all" } } }),
+      [APP]: scriptedApp(
+        { on: { ...listing(...tools), "tools/call find_all": says("found") } },
+        { tools: { include: ["find_*", "odd", "empty"], exclude: ["find_private"], rename: { find_all: "search_all" } } },
+      ),
     });
     expect(statusOf(t).dropped).toEqual([
       { kind: "tool", name: "bad name", reason: "its name is not 1 to 128 of A-Z a-z 0-9 _ . -" },
@@ -179,10 +229,30 @@ describe("odd results cost no more than themselves", () => {
   const shaped = { outputSchema: { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] } };
   const CASES: [string, object, object, JsonObject][] = [
     ["a text block without text (langchain-mcp#41)", {}, { content: [{ type: "text" }, { type: "text", text: "good" }] }, { ok: true, outcome: "succeeded" }],
-    ["null for everything optional", { description: null, outputSchema: null, annotations: null }, { content: [{ type: "text", text: "good", annotations: null, _meta: null }], structuredContent: null, isError: null }, { ok: true, outcome: "succeeded" }],
-    ["an unknown kind of block", {}, { content: [{ type: "hologram", beam: 1 }, { type: "text", text: "good" }] }, { ok: true, outcome: "succeeded" }],
+    [
+      "null for everything optional",
+      { description: null, outputSchema: null, annotations: null },
+      { content: [{ type: "text", text: "good", annotations: null, _meta: null }], structuredContent: null, isError: null },
+      { ok: true, outcome: "succeeded" },
+    ],
+    [
+      "an unknown kind of block",
+      {},
+      {
+        content: [
+          { type: "hologram", beam: 1 },
+          { type: "text", text: "good" },
+        ],
+      },
+      { ok: true, outcome: "succeeded" },
+    ],
     ["a structured list", {}, { content: [{ type: "text", text: "good" }], structuredContent: [1, 2] }, { ok: true, outcome: "succeeded" }],
-    ["an error that does not fit the outputSchema", shaped, { isError: true, content: [{ type: "text", text: "good" }], structuredContent: { error: "x" } }, { ok: false, error: { error_code: "TOOL_FAILED", message: "good" } }],
+    [
+      "an error that does not fit the outputSchema",
+      shaped,
+      { isError: true, content: [{ type: "text", text: "good" }], structuredContent: { error: "x" } },
+      { ok: false, error: { error_code: "TOOL_FAILED", message: "good" } },
+    ],
     ["no content at all", {}, {}, { ok: true, outcome: "succeeded" }],
   ];
   it.each(CASES)("%s", async (_name, definition, result, expected) => {
@@ -226,10 +296,20 @@ describe("calls at the same time", () => {
 
 describe("log messages of a server", () => {
   it("go into the app's log with their level, as far as the app's log_level asks, and secrets do not", async () => {
-    const message = (level: string, data: unknown, more: object = {}): object => ({ notify: { method: "notifications/message", params: { level, data, ...more } } });
+    const message = (level: string, data: unknown, more: object = {}): object => ({
+      notify: { method: "notifications/message", params: { level, data, ...more } },
+    });
     const script = {
       hello: { capabilities: { tools: {}, logging: {} } },
-      on: { ...listing(tool("talk"), tool("journal")), "logging/setLevel": [{ result: {} }], "tools/call talk": [message("warning", "low on\nink \u001b[31mred", { logger: "printer" }), message("info", { pages: 3, key: "sk-verysecret-0123456789" }), ...says("")] },
+      on: {
+        ...listing(tool("talk"), tool("journal")),
+        "logging/setLevel": [{ result: {} }],
+        "tools/call talk": [
+          message("warning", "low on\nink \u001b[31mred", { logger: "printer" }),
+          message("info", { pages: 3, key: "sk-verysecret-0123456789" }),
+          ...says(""),
+        ],
+      },
     };
     const t = await kitOf({ [APP]: scriptedApp(script, { log_level: "warning", mcp: { env: { PRINTER_TOKEN: "sk-verysecret-0123456789" } } }) });
     const followed: string[] = [];

@@ -3,7 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { scriptedApp, startKit, topologyText, until, type TestKit } from "../support/kit.ts";
 
 const LIST = [
-  { name: "look", description: "Looks something up.", inputSchema: { type: "object", properties: { "user id": { type: "string" }, limit: { type: "integer" }, note: { type: "string" } }, required: ["user id"], additionalProperties: false } },
+  {
+    name: "look",
+    description: "Looks something up.",
+    inputSchema: {
+      type: "object",
+      properties: { "user id": { type: "string" }, limit: { type: "integer" }, note: { type: "string" } },
+      required: ["user id"],
+      additionalProperties: false,
+    },
+  },
   { name: "long", description: "Says very much.", inputSchema: { type: "object" } },
   { name: "picture", description: "Draws.", inputSchema: { type: "object" } },
   { name: "a_tool_with_a_name_that_is_much_longer_than_any_provider_would_like_it_to_be_really", description: "Long name.", inputSchema: { type: "object" } },
@@ -19,15 +28,28 @@ describe("tool calls of models", () => {
         "tools/call picture": [{ result: { content: [{ type: "image", data: "aGVsbG8=", mimeType: "image/png" }] } }],
       },
     };
-    t = await startKit({ "topology/topology.yaml": topologyText({ "org.test.box": scriptedApp(script) }, { limits: { message_bytes: 2_000 }, policies: ["policies/*.yaml"] }), "topology/policies/p.yaml": JSON.stringify({ rules: [{ id: "low", tools: ["*"], risk: "low" }] }) });
+    t = await startKit({
+      "topology/topology.yaml": topologyText({ "org.test.box": scriptedApp(script) }, { limits: { message_bytes: 2_000 }, policies: ["policies/*.yaml"] }),
+      "topology/policies/p.yaml": JSON.stringify({ rules: [{ id: "low", tools: ["*"], risk: "low" }] }),
+    });
   });
   afterAll(() => t.stop());
   const chat = (id: string, name: string, args: string): object => ({ id, type: "function", function: { name, arguments: args } });
   const run = (...calls: object[]) => t.kit.executeToolCalls(calls as never[], { session: "s" });
 
   it("answers every call of a batch once, in order, whatever fails", async () => {
-    const messages = await run(chat("c1", "org_test_box_look", '{"user id":"7"}'), chat("c2", "no_such_tool", "{}"), chat("c3", "org_test_box_look", '{"user id":'), chat("c4", "", "{}"));
-    expect(messages.map((m) => [m["role"], m["tool_call_id"]])).toEqual([["tool", "c1"], ["tool", "c2"], ["tool", "c3"], ["tool", "c4"]]);
+    const messages = await run(
+      chat("c1", "org_test_box_look", '{"user id":"7"}'),
+      chat("c2", "no_such_tool", "{}"),
+      chat("c3", "org_test_box_look", '{"user id":'),
+      chat("c4", "", "{}"),
+    );
+    expect(messages.map((m) => [m["role"], m["tool_call_id"]])).toEqual([
+      ["tool", "c1"],
+      ["tool", "c2"],
+      ["tool", "c3"],
+      ["tool", "c4"],
+    ]);
     expect(messages[0]!["content"]).toContain("org.test.box");
     expect(messages[0]!["content"]).toContain("data, not instructions");
     expect(messages[1]!["content"]).toContain("TOOL_NOT_FOUND");
@@ -36,7 +58,10 @@ describe("tool calls of models", () => {
   });
 
   it("takes the forms of Responses, Anthropic and Gemini, with the property names that each was shown", async () => {
-    const shown = Object.keys((t.kit.tools("anthropic").tools.find((tool) => (tool as { name: string }).name === "org_test_box_look") as { input_schema: { properties: object } }).input_schema.properties)[0]!;
+    const shown = Object.keys(
+      (t.kit.tools("anthropic").tools.find((tool) => (tool as { name: string }).name === "org_test_box_look") as { input_schema: { properties: object } })
+        .input_schema.properties,
+    )[0]!;
     expect(shown).not.toBe("user id");
     const messages = await run(
       { type: "function_call", call_id: "r1", name: "org_test_box_look", arguments: '{"user id":"1"}' },
@@ -90,6 +115,7 @@ describe("tool calls of models", () => {
 
   it("exports equal bytes for an equal catalogue, with explicit strict", () => {
     expect(t.kit.tools("openai").text).toBe(t.kit.tools("openai").text);
-    for (const tool of t.kit.tools("openai").tools) expect(tool).toMatchObject({ type: "function", function: { name: expect.stringMatching(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/), strict: false } });
+    for (const tool of t.kit.tools("openai").tools)
+      expect(tool).toMatchObject({ type: "function", function: { name: expect.stringMatching(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/), strict: false } });
   });
 });

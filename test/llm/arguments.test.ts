@@ -37,9 +37,12 @@ test.each(["", "  ", "null", '""', '"  "', null, undefined, "{}", '"{}"'])("noth
   expect(argsOf(readArguments(given, { inputSchema: undefined }))).toEqual({});
 });
 
-test.each(["[]", "3", "true", '"text"', '"\\"\\\\\\"{}\\\\\\"\\""', "{} and more", "```json\n{}\n```", "{'a':1}", '{"a":1', '{"a":"x'])("no object, no call: %s", (given) => {
-  expect(messageOf(readArguments(given, { inputSchema: { type: "object" } }))).toMatch(/whole call again/);
-});
+test.each(["[]", "3", "true", '"text"', '"\\"\\\\\\"{}\\\\\\"\\""', "{} and more", "```json\n{}\n```", "{'a':1}", '{"a":1', '{"a":"x'])(
+  "no object, no call: %s",
+  (given) => {
+    expect(messageOf(readArguments(given, { inputSchema: { type: "object" } }))).toMatch(/whole call again/);
+  },
+);
 
 test("cut-off text names the place and is not repaired", () => {
   const message = messageOf(readArguments('{"path":"/srv/data/re', schema({ path: { type: "string" } })));
@@ -52,7 +55,12 @@ test.each(["3px", "", "0x10", "1e400", " 3", "2.0", "٣"])("%j is no number", (t
 });
 
 test("values are changed only where they fail", () => {
-  const tool = schema({ either: { type: ["integer", "string"] }, text: { type: "string" }, list: { type: "array", items: { type: "integer" } }, on: { type: "boolean" } });
+  const tool = schema({
+    either: { type: ["integer", "string"] },
+    text: { type: "string" },
+    list: { type: "array", items: { type: "integer" } },
+    on: { type: "boolean" },
+  });
   const result = readArguments({ either: "42", text: "true", list: '["1", 2]', on: "true" }, tool);
   expect(result).toMatchObject({ ok: true, args: { either: "42", text: "true", list: [1, 2], on: true } });
   expect(result.ok && result.coercions).toEqual([
@@ -71,7 +79,13 @@ test("what the caller gave is not changed", () => {
 test("null and empty text for a required property are the mistake that is told", () => {
   const tool = schema({ a: { type: "integer" }, b: { type: "string" } }, { required: ["a", "b"] });
   const result = readArguments({ a: "", b: null }, tool);
-  expect(result).toMatchObject({ ok: false, issues: [{ pointer: "/a", keyword: "type" }, { pointer: "/b", keyword: "type" }] });
+  expect(result).toMatchObject({
+    ok: false,
+    issues: [
+      { pointer: "/a", keyword: "type" },
+      { pointer: "/b", keyword: "type" },
+    ],
+  });
 });
 
 test("empty text stands for an absent number, boolean, list or object", () => {
@@ -87,14 +101,23 @@ describe("unknown properties under a closed schema", () => {
   });
 
   test("are dropped when asked for, and that is reported", () => {
-    expect(readArguments({ from: "a", x: 1 }, tool, { dropUnknown: true })).toEqual({ ok: true, args: { from: "a" }, coercions: [{ pointer: "/x", code: "unknown_dropped" }] });
+    expect(readArguments({ from: "a", x: 1 }, tool, { dropUnknown: true })).toEqual({
+      ok: true,
+      args: { from: "a" },
+      coercions: [{ pointer: "/x", code: "unknown_dropped" }],
+    });
   });
 });
 
 describe("digits of large whole numbers", () => {
   const tool = schema({ id: { type: "integer" }, text: { type: "string" }, list: { type: "array", items: { type: "integer" } } });
 
-  test.each(['{"id":9007199254740993,"text":"exact:1","list":[1,123456789012345678901]}', '{"text":"9007199254740993"}', '{"id":-9223372036854775808}', '{"text":"\\"12345678901234567890","id":12345678901234567890}'])("%s", (given) => {
+  test.each([
+    '{"id":9007199254740993,"text":"exact:1","list":[1,123456789012345678901]}',
+    '{"text":"9007199254740993"}',
+    '{"id":-9223372036854775808}',
+    '{"text":"\\"12345678901234567890","id":12345678901234567890}',
+  ])("%s", (given) => {
     expect(stringifyArguments(argsOf(readArguments(given, tool)))).toBe(given);
   });
 
@@ -120,13 +143,23 @@ test("__proto__ and constructor are plain data", () => {
 describe("renamed properties", () => {
   const inputSchema: JsonObject = {
     type: "object",
-    properties: { $top: { type: "integer" }, "@odata.type": { type: "string" }, path: { type: "string" }, more: { type: "object", additionalProperties: true }, list: { type: "array", items: { anyOf: [{ $ref: "#/$defs/Row" }, { type: "null" }] } } },
+    properties: {
+      $top: { type: "integer" },
+      "@odata.type": { type: "string" },
+      path: { type: "string" },
+      more: { type: "object", additionalProperties: true },
+      list: { type: "array", items: { anyOf: [{ $ref: "#/$defs/Row" }, { type: "null" }] } },
+    },
     $defs: { Row: { type: "object", properties: { "a b": { type: "string" } } } },
   };
   const tool = { inputSchema, keyMap: argumentKeyMap(inputSchema) };
 
   test("come back at every depth, whichever provider showed them", () => {
-    expect(argsOf(readArguments({ _top: 5, "_odata.type": "x", list: [{ a_b: "y" }, null] }, tool))).toEqual({ $top: 5, "@odata.type": "x", list: [{ "a b": "y" }, null] });
+    expect(argsOf(readArguments({ _top: 5, "_odata.type": "x", list: [{ a_b: "y" }, null] }, tool))).toEqual({
+      $top: 5,
+      "@odata.type": "x",
+      list: [{ "a b": "y" }, null],
+    });
     expect(argsOf(readArguments({ _odata_type: "x" }, tool))).toEqual({ "@odata.type": "x" });
   });
 
@@ -145,14 +178,34 @@ describe("renamed properties", () => {
 
 describe("the tool's own schema decides, whatever was exported", () => {
   test.each<[string, JsonObject, JsonObject, boolean]>([
-    ["order of a tuple", { properties: { pair: { type: "array", prefixItems: [{ type: "string" }, { type: "integer" }], items: false, minItems: 2 } } }, { pair: [1, "x"] }, false],
-    ["order of a tuple kept", { properties: { pair: { type: "array", prefixItems: [{ type: "string" }, { type: "integer" }], items: false, minItems: 2 } } }, { pair: ["x", 1] }, true],
+    [
+      "order of a tuple",
+      { properties: { pair: { type: "array", prefixItems: [{ type: "string" }, { type: "integer" }], items: false, minItems: 2 } } },
+      { pair: [1, "x"] },
+      false,
+    ],
+    [
+      "order of a tuple kept",
+      { properties: { pair: { type: "array", prefixItems: [{ type: "string" }, { type: "integer" }], items: false, minItems: 2 } } },
+      { pair: ["x", 1] },
+      true,
+    ],
     ["a forbidden property", { properties: { legacy: false } }, { legacy: 1 }, false],
     ["a draft-04 bound", { properties: { ttl: { type: "integer", minimum: 0, exclusiveMinimum: true } } }, { ttl: 0 }, false],
     ["lookahead", { properties: { key: { type: "string", pattern: "^(?!undefined$|null$).+$" } } }, { key: "undefined" }, false],
-    ["if/then", { properties: { mode: { enum: ["file"] } }, if: { properties: { mode: { const: "file" } }, required: ["mode"] }, then: { required: ["path"] } }, { mode: "file" }, false],
+    [
+      "if/then",
+      { properties: { mode: { enum: ["file"] } }, if: { properties: { mode: { const: "file" } }, required: ["mode"] }, then: { required: ["path"] } },
+      { mode: "file" },
+      false,
+    ],
     ["not", { properties: { a: {}, b: {} }, not: { required: ["a", "b"] } }, { a: 1, b: 1 }, false],
-    ["draft-07 dependencies", { $schema: "http://json-schema.org/draft-07/schema#", properties: { card: {}, cvc: {} }, dependencies: { card: ["cvc"] } }, { card: "1" }, false],
+    [
+      "draft-07 dependencies",
+      { $schema: "http://json-schema.org/draft-07/schema#", properties: { card: {}, cvc: {} }, dependencies: { card: ["cvc"] } },
+      { card: "1" },
+      false,
+    ],
     ["required that is declared nowhere", { properties: { path: { type: "string" } }, required: ["path", "ghost"] }, { path: "a" }, true],
     ["recursion", { properties: { kids: { type: "array", items: { $ref: "#" } }, n: { type: "integer" } } }, { kids: [{ kids: [{ n: "x" }] }] }, false],
     ["a reference without end", { properties: { a: { $ref: "#/$defs/A" } }, $defs: { A: { allOf: [{ $ref: "#/$defs/A" }] } } }, { a: 1 }, true],
@@ -161,6 +214,8 @@ describe("the tool's own schema decides, whatever was exported", () => {
   });
 
   test("a schema that refers outside itself is never fetched, and no call is made with it", () => {
-    expect(messageOf(readArguments({}, { inputSchema: { type: "object", properties: { a: { $ref: "file:///etc/hostname" } } } }))).toContain("file:///etc/hostname");
+    expect(messageOf(readArguments({}, { inputSchema: { type: "object", properties: { a: { $ref: "file:///etc/hostname" } } } }))).toContain(
+      "file:///etc/hostname",
+    );
   });
 });

@@ -12,18 +12,73 @@ function many(count: number, app = "org.many"): ExportTool[] {
 }
 
 describe("shapes", () => {
-  const tool = toolWith({ type: "object", properties: { q: { type: "string" } }, required: ["q"] }, { title: "Title", outputSchema: { type: "object" }, annotations: { readOnlyHint: true } });
+  const tool = toolWith(
+    { type: "object", properties: { q: { type: "string" } }, required: ["q"] },
+    { title: "Title", outputSchema: { type: "object" }, annotations: { readOnlyHint: true } },
+  );
   const shape = (format: (typeof EXPORT_FORMATS)[number]): string => JSON.stringify(exportTools([tool], format).tools[0]);
 
   test.each<[(typeof EXPORT_FORMATS)[number], Json]>([
-    ["openai", { type: "function", function: { name: "probe", description: "Probe.", parameters: { type: "object", properties: { q: { type: "string" } }, required: ["q"] }, strict: false } }],
-    ["openai-responses", { type: "function", name: "probe", description: "Probe.", parameters: { type: "object", properties: { q: { type: "string" } }, required: ["q"] }, strict: false }],
-    ["openai-strict", { type: "function", function: { name: "probe", description: "Probe.", parameters: { type: "object", properties: { q: { type: "string" } }, additionalProperties: false, required: ["q"] }, strict: true } }],
+    [
+      "openai",
+      {
+        type: "function",
+        function: {
+          name: "probe",
+          description: "Probe.",
+          parameters: { type: "object", properties: { q: { type: "string" } }, required: ["q"] },
+          strict: false,
+        },
+      },
+    ],
+    [
+      "openai-responses",
+      {
+        type: "function",
+        name: "probe",
+        description: "Probe.",
+        parameters: { type: "object", properties: { q: { type: "string" } }, required: ["q"] },
+        strict: false,
+      },
+    ],
+    [
+      "openai-strict",
+      {
+        type: "function",
+        function: {
+          name: "probe",
+          description: "Probe.",
+          parameters: { type: "object", properties: { q: { type: "string" } }, additionalProperties: false, required: ["q"] },
+          strict: true,
+        },
+      },
+    ],
     ["anthropic", { name: "probe", description: "Probe.", input_schema: { type: "object", properties: { q: { type: "string" } }, required: ["q"] } }],
     ["gemini", { name: "probe", description: "Probe.", parametersJsonSchema: { type: "object", properties: { q: { type: "string" } }, required: ["q"] } }],
     ["gemini-legacy", { name: "probe", description: "Probe.", parameters: { type: "object", properties: { q: { type: "string" } }, required: ["q"] } }],
-    ["litellm", { type: "function", function: { name: "probe", description: "Probe.", parameters: { type: "object", properties: { q: { type: "string" } }, required: ["q"] }, strict: false } }],
-    ["mcp", { name: "probe", title: "Title", description: "Probe.", inputSchema: { type: "object", properties: { q: { type: "string" } }, required: ["q"] }, outputSchema: { type: "object" }, annotations: { readOnlyHint: true } }],
+    [
+      "litellm",
+      {
+        type: "function",
+        function: {
+          name: "probe",
+          description: "Probe.",
+          parameters: { type: "object", properties: { q: { type: "string" } }, required: ["q"] },
+          strict: false,
+        },
+      },
+    ],
+    [
+      "mcp",
+      {
+        name: "probe",
+        title: "Title",
+        description: "Probe.",
+        inputSchema: { type: "object", properties: { q: { type: "string" } }, required: ["q"] },
+        outputSchema: { type: "object" },
+        annotations: { readOnlyHint: true },
+      },
+    ],
     ["text", "## probe\nProbe.\n- q (string, required)"],
   ])("%s", (format, wanted) => {
     expect(JSON.parse(shape(format))).toEqual(wanted);
@@ -32,8 +87,14 @@ describe("shapes", () => {
 
 test.each(EXPORT_FORMATS)("%s: the same tools in another order and with other key orders give the same bytes", (format) => {
   const zeta = { type: "object", properties: { b: { type: "string" }, a: { type: "integer" } }, required: ["b"] };
-  const before = [toolWith(zeta, { name: "zeta", full: "zeta", short: "zeta" }), toolWith({ required: ["x"], properties: { x: { type: "string" } }, type: "object" }, { name: "alpha", full: "alpha", short: "alpha" })];
-  const after = [toolWith({ type: "object", properties: { x: { type: "string" } }, required: ["x"] }, { name: "alpha", full: "alpha", short: "alpha" }), toolWith({ ...zeta }, { name: "zeta", full: "zeta", short: "zeta" })];
+  const before = [
+    toolWith(zeta, { name: "zeta", full: "zeta", short: "zeta" }),
+    toolWith({ required: ["x"], properties: { x: { type: "string" } }, type: "object" }, { name: "alpha", full: "alpha", short: "alpha" }),
+  ];
+  const after = [
+    toolWith({ type: "object", properties: { x: { type: "string" } }, required: ["x"] }, { name: "alpha", full: "alpha", short: "alpha" }),
+    toolWith({ ...zeta }, { name: "zeta", full: "zeta", short: "zeta" }),
+  ];
   const [left, right] = [exportTools(before, format), exportTools(after, format)];
   if (format !== "mcp") expect(right.text).toBe(left.text);
   expect([...left.names.keys()]).toEqual(["alpha", "zeta"]);
@@ -43,7 +104,10 @@ test.each(EXPORT_FORMATS)("%s: the same tools in another order and with other ke
 
 describe("limits", () => {
   test("OpenAI gets 128 tools, apps take turns, and the cut is told in full", () => {
-    const made = exportTools([...many(140), ...many(3, "org.few")].map((tool, i) => ({ ...tool, short: `n${i}` })), "openai");
+    const made = exportTools(
+      [...many(140), ...many(3, "org.few")].map((tool, i) => ({ ...tool, short: `n${i}` })),
+      "openai",
+    );
     expect(made.tools).toHaveLength(128);
     expect([...made.names.values()].filter((full) => full.startsWith("org.few"))).toHaveLength(3);
     expect(made.leftOut).toHaveLength(15);
@@ -71,7 +135,11 @@ describe("limits", () => {
   });
 
   test("a budget warns with the dearest tools", () => {
-    const made = exportTools([toolWith(noArguments), toolWith(noArguments, { name: "dear", full: "dear", short: "dear", description: "word ".repeat(200) })], "openai", { budgetTokens: 50 });
+    const made = exportTools(
+      [toolWith(noArguments), toolWith(noArguments, { name: "dear", full: "dear", short: "dear", description: "word ".repeat(200) })],
+      "openai",
+      { budgetTokens: 50 },
+    );
     expect(made.warnings[0]).toMatch(/over the budget of 50; the dearest: dear \d+/);
     expect(made.tokens).toBe(made.report[0]!.tokens + made.report[1]!.tokens);
   });
@@ -91,7 +159,13 @@ describe("descriptions", () => {
     expect(openai.description).toMatch(/\S…$/);
     expect(long.startsWith(openai.description.slice(0, -1))).toBe(true);
     expect(long.charAt(openai.description.length - 1)).toBe(" ");
-    expect(openai.report.relaxations).toContainEqual({ code: "description.truncated", pointer: "/description", before: long.length, after: openai.description.length, effect: "annotated" });
+    expect(openai.report.relaxations).toContainEqual({
+      code: "description.truncated",
+      pointer: "/description",
+      before: long.length,
+      after: openai.description.length,
+      effect: "annotated",
+    });
     expect(exportOne("anthropic", noArguments, {}, { description: long })!.description).toBe(long);
     expect(exportOne("gemini", noArguments, {}, { description: long })!.description).toBe(long);
   });
@@ -117,16 +191,29 @@ describe("descriptions", () => {
 
 describe("schemas that must cost little", () => {
   const levels = 25;
-  const bomb: JsonObject = { type: "object", properties: { x: { $ref: "#/$defs/L0" } }, required: ["x"], $defs: Object.fromEntries(Array.from({ length: levels + 1 }, (_, i) => [`L${i}`, i < levels ? { type: "object", properties: { a: { $ref: `#/$defs/L${i + 1}` }, b: { $ref: `#/$defs/L${i + 1}` } } } : { type: "string" }])) };
+  const bomb: JsonObject = {
+    type: "object",
+    properties: { x: { $ref: "#/$defs/L0" } },
+    required: ["x"],
+    $defs: Object.fromEntries(
+      Array.from({ length: levels + 1 }, (_, i) => [
+        `L${i}`,
+        i < levels ? { type: "object", properties: { a: { $ref: `#/$defs/L${i + 1}` }, b: { $ref: `#/$defs/L${i + 1}` } } } : { type: "string" },
+      ]),
+    ),
+  };
 
-  test.each(["openai", "openai-strict", "anthropic", "gemini", "gemini-legacy", "litellm", "text"] as const)("definitions that double at every level: %s", (format) => {
-    const started = performance.now();
-    const made = exportOne(format, structuredClone(bomb))!;
-    expect(performance.now() - started).toBeLessThan(2_000);
-    expect(JSON.stringify(made.tool).length).toBeLessThan(256 * 1024);
-    if (format === "openai-strict") expect(made).toMatchObject({ strict: false, report: { fallback: ["nesting over 10 levels"] } });
-    if (made.schema) expect(brokenRules(format === "openai-strict" ? "openai" : format, made.schema)).toEqual([]);
-  });
+  test.each(["openai", "openai-strict", "anthropic", "gemini", "gemini-legacy", "litellm", "text"] as const)(
+    "definitions that double at every level: %s",
+    (format) => {
+      const started = performance.now();
+      const made = exportOne(format, structuredClone(bomb))!;
+      expect(performance.now() - started).toBeLessThan(2_000);
+      expect(JSON.stringify(made.tool).length).toBeLessThan(256 * 1024);
+      if (format === "openai-strict") expect(made).toMatchObject({ strict: false, report: { fallback: ["nesting over 10 levels"] } });
+      if (made.schema) expect(brokenRules(format === "openai-strict" ? "openai" : format, made.schema)).toEqual([]);
+    },
+  );
 
   test("a schema too deep or too wide is left out, and only it", () => {
     let deep: JsonObject = { type: "string" };
@@ -134,7 +221,10 @@ describe("schemas that must cost little", () => {
     const wide = { type: "object", properties: Object.fromEntries(Array.from({ length: 30_000 }, (_, i) => [`p${i}`, { type: "string" }])) };
     const made = exportTools([toolWith(deep, { full: "deep" }), toolWith(wide, { full: "wide" }), toolWith(noArguments)], "openai");
     expect(made.tools).toHaveLength(1);
-    expect(made.leftOut.map(({ full, reason }) => [full, reason.split(":")[0]])).toEqual([["deep", "schema.too_large"], ["wide", "schema.too_large"]]);
+    expect(made.leftOut.map(({ full, reason }) => [full, reason.split(":")[0]])).toEqual([
+      ["deep", "schema.too_large"],
+      ["wide", "schema.too_large"],
+    ]);
   });
 
   test("1,001 enum values are no strict schema", () => {
@@ -142,7 +232,9 @@ describe("schemas that must cost little", () => {
     const schema = { type: "object", properties: { code: { type: "string", enum: values } }, required: ["code"] };
     expect(exportOne("openai-strict", schema)!.report.fallback).toEqual(["over 1000 enum values in one schema"]);
     expect(exportOne("openai", schema)!.schema).toEqual(schema);
-    expect(exportOne("openai-strict", { type: "object", properties: { code: { type: "string", enum: values.slice(0, 1000) } }, required: ["code"] })!.strict).toBe(true);
+    expect(
+      exportOne("openai-strict", { type: "object", properties: { code: { type: "string", enum: values.slice(0, 1000) } }, required: ["code"] })!.strict,
+    ).toBe(true);
   });
 });
 
@@ -170,8 +262,14 @@ describe("property names a provider refuses", () => {
 });
 
 test("references outside the schema: left out with the URIs, or anything when asked for", () => {
-  const schema = { type: "object", properties: { payload: { $ref: "https://schemas.example.com/payload.json", description: "The payload" }, cfg: { $ref: "file:///etc/hostname" } }, required: ["payload"] };
-  expect(exportTools([toolWith(schema)], "openai").leftOut[0]!.reason).toBe("ref.external: the schema refers outside itself: https://schemas.example.com/payload.json, file:///etc/hostname");
+  const schema = {
+    type: "object",
+    properties: { payload: { $ref: "https://schemas.example.com/payload.json", description: "The payload" }, cfg: { $ref: "file:///etc/hostname" } },
+    required: ["payload"],
+  };
+  expect(exportTools([toolWith(schema)], "openai").leftOut[0]!.reason).toBe(
+    "ref.external: the schema refers outside itself: https://schemas.example.com/payload.json, file:///etc/hostname",
+  );
   const made = exportOne("openai-strict", schema, { externalRefs: "any" })!;
   expect(made.strict).toBe(false);
   expect(made.schema).toEqual({ type: "object", properties: { payload: { description: "The payload" }, cfg: {} }, required: ["payload"] });
@@ -191,7 +289,11 @@ test("the search form is two tools, however many there are", () => {
 });
 
 test("a tool named __proto__ or with such a property is a tool like any other", () => {
-  const schema = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"integer"}},"required":["__proto__"]}') as JsonObject;
-  expect(JSON.stringify(exportOne("openai", schema)!.schema)).toBe('{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"integer"}},"required":["__proto__"]}');
+  const schema = JSON.parse(
+    '{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"integer"}},"required":["__proto__"]}',
+  ) as JsonObject;
+  expect(JSON.stringify(exportOne("openai", schema)!.schema)).toBe(
+    '{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"integer"}},"required":["__proto__"]}',
+  );
   expect(exportTools([toolWith(noArguments, { full: "a.__proto__", short: "a__proto__" })], "openai").names.get("a__proto__")).toBe("a.__proto__");
 });

@@ -29,14 +29,16 @@ function asExported(value: Json, schema: Json, root: JsonObject, exportedName: (
   if (Array.isArray(value)) return value.map((item) => asExported(item, isObject(schema) ? ((own(schema, "items") ?? {}) as Json) : {}, root, exportedName));
   if (!isObject(value)) return value;
   const out: JsonObject = {};
-  for (const key of Object.keys(value)) setOwn(out, exportedName(key), asExported((value as JsonObject)[key]!, childOf(schema, exportedName(key), root), root, exportedName));
+  for (const key of Object.keys(value))
+    setOwn(out, exportedName(key), asExported((value as JsonObject)[key]!, childOf(schema, exportedName(key), root), root, exportedName));
   return out;
 }
 
 function childOf(schema: Json, key: string, root: JsonObject): Json {
   const ref = own(schema, "$ref");
   if (typeof ref === "string") return childOf((own(root["$defs"], ref.slice("#/$defs/".length)) ?? {}) as Json, key, root);
-  for (const branch of (own(schema, "anyOf") ?? []) as Json[]) if (own(own(branch, "properties"), key) !== undefined) return own(own(branch, "properties"), key) as Json;
+  for (const branch of (own(schema, "anyOf") ?? []) as Json[])
+    if (own(own(branch, "properties"), key) !== undefined) return own(own(branch, "properties"), key) as Json;
   return (own(own(schema, "properties"), key) ?? {}) as Json;
 }
 
@@ -64,7 +66,11 @@ describe.each(TARGETS)("%s", (target) => {
         const exported = compileSchema(made.strict === true || target === "gemini-legacy" ? withAbsent(made.schema) : made.schema);
         if (!exported.ok) throw new Error(exported.reason);
         const back = argumentKeyMap(inputSchema);
-        const renamed = new Map(made.report.relaxations.filter((relaxation) => relaxation.code === "property.renamed").map((relaxation) => [String(relaxation.before), String(relaxation.after)]));
+        const renamed = new Map(
+          made.report.relaxations
+            .filter((relaxation) => relaxation.code === "property.renamed")
+            .map((relaxation) => [String(relaxation.before), String(relaxation.after)]),
+        );
         const pick = picker(seed);
         for (let i = 0; i < 8; i += 1) {
           const args = sample(inputSchema, inputSchema, pick);

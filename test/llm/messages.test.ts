@@ -18,12 +18,16 @@ function outcome(result: JsonObject | null, more: Partial<MessageOutcome> = {}):
 function textOf(message: JsonObject): string {
   const body = message["content"] ?? message["output"] ?? (message["functionResponse"] as JsonObject)["response"];
   if (typeof body === "string") return body;
-  if (!Array.isArray(body)) return Object.values(body as JsonObject).map((value) => (typeof value === "string" ? value : JSON.stringify(value))).join("\n");
+  if (!Array.isArray(body))
+    return Object.values(body as JsonObject)
+      .map((value) => (typeof value === "string" ? value : JSON.stringify(value)))
+      .join("\n");
   return body.map((part) => (part as JsonObject)["text"] ?? "").join("\n");
 }
 
 describe.each(FORMATS)("%s", (format) => {
-  const write = (result: JsonObject | null, more: Partial<MessageOutcome> = {}, options = {}): JsonObject => writeToolMessage(call(format), outcome(result, more), options);
+  const write = (result: JsonObject | null, more: Partial<MessageOutcome> = {}, options = {}): JsonObject =>
+    writeToolMessage(call(format), outcome(result, more), options);
 
   test("content once, also when structuredContent says the same", () => {
     expect(textOf(write({ content: [{ type: "text", text: '{"temp":21}' }], structuredContent: { temp: 21 } }))).toBe('{"temp":21}');
@@ -34,7 +38,9 @@ describe.each(FORMATS)("%s", (format) => {
   });
 
   test("unknown blocks are a line each", () => {
-    const text = textOf(write({ content: [{ type: "text", text: "a" }, { type: "video", mimeType: "video/mp4", data: "AAAA" }, { type: "hologram" }, null, 7] as never }));
+    const text = textOf(
+      write({ content: [{ type: "text", text: "a" }, { type: "video", mimeType: "video/mp4", data: "AAAA" }, { type: "hologram" }, null, 7] as never }),
+    );
     expect(text.split("\n")[0]).toBe("a");
     expect(text).toContain('"video" (video/mp4)');
     expect(text).toContain('"hologram"');
@@ -51,14 +57,31 @@ describe.each(FORMATS)("%s", (format) => {
   });
 
   test("links are text, and data: links are not base64 in text", () => {
-    const text = textOf(write({ content: [{ type: "resource_link", uri: "file:///a.txt", name: "a", mimeType: "text/plain" }, { type: "resource_link", uri: `data:image/png;base64,${PNG}`, name: "b" }, { type: "resource", resource: { uri: "x://y", text: "inside" } }, { type: "resource", resource: { uri: "x://z", mimeType: "application/zip", blob: PNG } }] }));
+    const text = textOf(
+      write({
+        content: [
+          { type: "resource_link", uri: "file:///a.txt", name: "a", mimeType: "text/plain" },
+          { type: "resource_link", uri: `data:image/png;base64,${PNG}`, name: "b" },
+          { type: "resource", resource: { uri: "x://y", text: "inside" } },
+          { type: "resource", resource: { uri: "x://z", mimeType: "application/zip", blob: PNG } },
+        ],
+      }),
+    );
     expect(text).toContain("file:///a.txt");
     expect(text).toContain("inside");
     expect(text).not.toContain(PNG.slice(0, 40));
   });
 
   test("media are never base64 in text", () => {
-    const result: JsonObject = { content: [{ type: "text", text: "Screen" }, { type: "image", mimeType: "image/png", data: PNG }, { type: "audio", mimeType: "audio/wav", data: "UklGRiQAAABXQVZF" }, { type: "image", mimeType: "image/tiff", data: PNG }, { type: "image", mimeType: "image/png", data: "not base64!" }] };
+    const result: JsonObject = {
+      content: [
+        { type: "text", text: "Screen" },
+        { type: "image", mimeType: "image/png", data: PNG },
+        { type: "audio", mimeType: "audio/wav", data: "UklGRiQAAABXQVZF" },
+        { type: "image", mimeType: "image/tiff", data: PNG },
+        { type: "image", mimeType: "image/png", data: "not base64!" },
+      ],
+    };
     const text = textOf(write(result));
     expect(text).toContain("Screen");
     expect(text).toContain("image/tiff, 70 bytes");
@@ -84,7 +107,14 @@ describe.each(FORMATS)("%s", (format) => {
   });
 
   test("an error of the kit has its code, message and details", () => {
-    const error = { ok: false, error_code: "POLICY_DENIED", message: "rule no-shell denies it", retryable: false, source: "kit", details: { rule: "no-shell" } } as const;
+    const error = {
+      ok: false,
+      error_code: "POLICY_DENIED",
+      message: "rule no-shell denies it",
+      retryable: false,
+      source: "kit",
+      details: { rule: "no-shell" },
+    } as const;
     const message = write(null, { ok: false, error });
     expect(textOf(message)).toContain("POLICY_DENIED: rule no-shell denies it");
     expect(textOf(message)).toContain('{"rule":"no-shell"}');
@@ -99,23 +129,46 @@ describe.each(FORMATS)("%s", (format) => {
 test("an OpenAI failure is marked at its start, Anthropic's and Gemini's in their fields", () => {
   const failed = outcome({ isError: true, content: [{ type: "text", text: "429 from upstream" }] });
   expect(writeToolMessage(call("openai-chat"), failed)).toEqual({ role: "tool", tool_call_id: "c1", content: "Error: 429 from upstream" });
-  expect(writeToolMessage(call("anthropic"), failed)).toEqual({ type: "tool_result", tool_use_id: "c1", is_error: true, content: [{ type: "text", text: "429 from upstream" }] });
+  expect(writeToolMessage(call("anthropic"), failed)).toEqual({
+    type: "tool_result",
+    tool_use_id: "c1",
+    is_error: true,
+    content: [{ type: "text", text: "429 from upstream" }],
+  });
   expect(writeToolMessage(call("gemini"), failed)).toEqual({ functionResponse: { id: "c1", name: "shot", response: { error: "429 from upstream" } } });
 });
 
 test("images go where each provider takes them", () => {
-  const image = outcome({ content: [{ type: "text", text: "Screen 1x1" }, { type: "image", mimeType: "image/png", data: PNG }] });
+  const image = outcome({
+    content: [
+      { type: "text", text: "Screen 1x1" },
+      { type: "image", mimeType: "image/png", data: PNG },
+    ],
+  });
   const chat = writeToolMessage(call("openai-chat"), image);
   expect(chat["content"]).toMatch(/^Screen 1x1\n\[image: image\/png, 70 bytes; it follows/);
-  expect(writeMediaMessage([{ call: call("openai-chat"), outcome: image }])).toMatchObject({ role: "user", content: [{ type: "text" }, { type: "image_url", image_url: { url: `data:image/png;base64,${PNG}` } }] });
+  expect(writeMediaMessage([{ call: call("openai-chat"), outcome: image }])).toMatchObject({
+    role: "user",
+    content: [{ type: "text" }, { type: "image_url", image_url: { url: `data:image/png;base64,${PNG}` } }],
+  });
   expect(writeMediaMessage([{ call: call("anthropic"), outcome: image }])).toBeNull();
-  expect(writeToolMessage(call("openai-responses"), image)["output"]).toEqual([{ type: "input_text", text: "Screen 1x1" }, { type: "input_image", image_url: `data:image/png;base64,${PNG}` }]);
-  expect(writeToolMessage(call("anthropic"), image)["content"]).toEqual([{ type: "text", text: "Screen 1x1" }, { type: "image", source: { type: "base64", media_type: "image/png", data: PNG } }]);
-  expect(writeToolMessage(call("gemini"), image)).toEqual({ functionResponse: { id: "c1", name: "shot", response: { output: "Screen 1x1" }, parts: [{ inlineData: { mimeType: "image/png", data: PNG } }] } });
+  expect(writeToolMessage(call("openai-responses"), image)["output"]).toEqual([
+    { type: "input_text", text: "Screen 1x1" },
+    { type: "input_image", image_url: `data:image/png;base64,${PNG}` },
+  ]);
+  expect(writeToolMessage(call("anthropic"), image)["content"]).toEqual([
+    { type: "text", text: "Screen 1x1" },
+    { type: "image", source: { type: "base64", media_type: "image/png", data: PNG } },
+  ]);
+  expect(writeToolMessage(call("gemini"), image)).toEqual({
+    functionResponse: { id: "c1", name: "shot", response: { output: "Screen 1x1" }, parts: [{ inlineData: { mimeType: "image/png", data: PNG } }] },
+  });
 });
 
 test("Gemini gets structured output as it is", () => {
-  expect(writeToolMessage(call("gemini"), outcome({ content: [], structuredContent: { total: 36 } }))).toEqual({ functionResponse: { id: "c1", name: "shot", response: { output: { total: 36 } } } });
+  expect(writeToolMessage(call("gemini"), outcome({ content: [], structuredContent: { total: 36 } }))).toEqual({
+    functionResponse: { id: "c1", name: "shot", response: { output: { total: 36 } } },
+  });
 });
 
 describe("reading tool calls", () => {
@@ -128,20 +181,49 @@ describe("reading tool calls", () => {
         { functionCall: { name: "x", args: {} } },
         { name: "x", args: {}, id: "d" },
       ]).map(({ format, id, name }) => [format, id, name]),
-    ).toEqual([["openai-chat", "a", "x"], ["openai-responses", "b", "x"], ["anthropic", "c", "x"], ["gemini", "", "x"], ["gemini", "d", "x"]]);
+    ).toEqual([
+      ["openai-chat", "a", "x"],
+      ["openai-responses", "b", "x"],
+      ["anthropic", "c", "x"],
+      ["gemini", "", "x"],
+      ["gemini", "d", "x"],
+    ]);
   });
 
   test("inside whole messages, in order", () => {
     const calls = readToolCalls([
-      { role: "assistant", content: null, tool_calls: [{ id: "1", type: "function", function: { name: "x", arguments: "" } }, { id: "2", type: "function", function: { name: "y" } }] },
-      { role: "assistant", content: [{ type: "text", text: "hm" }, { type: "tool_use", id: "3", name: "z", input: {} }] },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [
+          { id: "1", type: "function", function: { name: "x", arguments: "" } },
+          { id: "2", type: "function", function: { name: "y" } },
+        ],
+      },
+      {
+        role: "assistant",
+        content: [
+          { type: "text", text: "hm" },
+          { type: "tool_use", id: "3", name: "z", input: {} },
+        ],
+      },
       { role: "model", parts: [{ text: "hm" }, { functionCall: { name: "w", args: {} } }] },
     ]);
     expect(calls.map((c) => c.name)).toEqual(["x", "y", "z", "w"]);
   });
 
   test("what cannot be read is still answered", () => {
-    const calls = readToolCalls([{ nonsense: true }, null as never, { id: 7, function: { name: 5 } } as never, { __proto__: { name: "evil", args: {} } } as never]);
-    expect(calls.map(({ id, name }) => [id, name])).toEqual([["call_0", ""], ["call_1", ""], ["call_2", ""], ["call_3", ""]]);
+    const calls = readToolCalls([
+      { nonsense: true },
+      null as never,
+      { id: 7, function: { name: 5 } } as never,
+      { __proto__: { name: "evil", args: {} } } as never,
+    ]);
+    expect(calls.map(({ id, name }) => [id, name])).toEqual([
+      ["call_0", ""],
+      ["call_1", ""],
+      ["call_2", ""],
+      ["call_3", ""],
+    ]);
   });
 });

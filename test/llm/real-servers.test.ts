@@ -43,7 +43,11 @@ describe.each(SERVERS)("%s", (script, args) => {
       for (const target of TARGETS) {
         const made = exportOne(target, tool["inputSchema"], {}, { name: String(tool["name"]), description: String(tool["description"]) })!;
         if (!made.schema) continue;
-        expect([tool["name"], target, brokenRules(target === "openai-strict" && !made.strict ? "openai" : target, made.schema)]).toEqual([tool["name"], target, []]);
+        expect([tool["name"], target, brokenRules(target === "openai-strict" && !made.strict ? "openai" : target, made.schema)]).toEqual([
+          tool["name"],
+          target,
+          [],
+        ]);
         if (made.strict === true) expect(toStrictJsonSchema(structuredClone(made.schema) as never)).toEqual(made.schema);
       }
     }

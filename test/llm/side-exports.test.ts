@@ -11,14 +11,26 @@ import { exportTypeScript } from "../../src/llm/typescript.ts";
 import { toolWith } from "./support/export-one.ts";
 
 describe("lint", () => {
-  const codes = (schema: unknown, more = {}): string[] => lintTool(toolWith(schema, more)).map((finding) => `${finding.target} ${finding.code} ${finding.pointer}`);
+  const codes = (schema: unknown, more = {}): string[] =>
+    lintTool(toolWith(schema, more)).map((finding) => `${finding.target} ${finding.code} ${finding.pointer}`);
 
   test("a clean tool has no findings", () => {
-    expect(lintTool(toolWith({ type: "object", properties: { q: { type: "string", description: "Words" } }, required: ["q"], additionalProperties: false }, { description: "Searches." }))).toEqual([]);
+    expect(
+      lintTool(
+        toolWith(
+          { type: "object", properties: { q: { type: "string", description: "Words" } }, required: ["q"], additionalProperties: false },
+          { description: "Searches." },
+        ),
+      ),
+    ).toEqual([]);
   });
 
   test("says which provider breaks, where and why", () => {
-    const found = codes({ type: "object", properties: { $top: { type: "integer" }, key: { type: "string", pattern: "^(?!x)" }, free: { type: "object" } }, anyOf: [{ required: ["key"] }] });
+    const found = codes({
+      type: "object",
+      properties: { $top: { type: "integer" }, key: { type: "string", pattern: "^(?!x)" }, free: { type: "object" } },
+      anyOf: [{ required: ["key"] }],
+    });
     expect(found).toContain("openai pattern.dropped /inputSchema/properties/key/pattern");
     expect(found).toContain("all root.anyOf_required /inputSchema/anyOf");
     expect(found.some((line) => line.startsWith("anthropic property.renamed"))).toBe(true);
@@ -45,7 +57,11 @@ describe("what a model sees differently", () => {
   test.each<[string, unknown, string[]]>([
     ["nothing", structuredClone(base), []],
     ["required", { ...base, required: ["q", "limit"] }, ["`limit` now required"]],
-    ["a new and a lost property", { ...base, properties: { q: { type: "string" }, limit: { type: "integer" }, path: { type: "string" } }, required: ["q", "path"] }, ["`state` is gone", "`path` is new and required"]],
+    [
+      "a new and a lost property",
+      { ...base, properties: { q: { type: "string" }, limit: { type: "integer" }, path: { type: "string" } }, required: ["q", "path"] },
+      ["`state` is gone", "`path` is new and required"],
+    ],
     ["a type", { ...base, properties: { ...base.properties, limit: { type: "string" } } }, ['`limit`: type changed from "integer" to "string"']],
     ["enum values", { ...base, properties: { ...base.properties, state: { enum: ["b", "c"] } } }, ['`state`: now also "c"; no longer "a"']],
   ])("%s", (_case, schema, words) => {
@@ -53,25 +69,67 @@ describe("what a model sees differently", () => {
   });
 
   test("invisible characters of a description are shown", () => {
-    expect(describeExportChange(tool(base), tool(base, { description: "Probe.\u200b\u202e" }))).toEqual(['description changed from "Probe." to "Probe.\\u{200b}\\u{202e}"']);
+    expect(describeExportChange(tool(base), tool(base, { description: "Probe.\u200b\u202e" }))).toEqual([
+      'description changed from "Probe." to "Probe.\\u{200b}\\u{202e}"',
+    ]);
   });
 });
 
 test("permissions in the words of other hosts", () => {
-  const rows: PermissionRow[] = [{ app: "a", tool: "get", short: "a_get", decision: "allow" }, { app: "a", tool: "send", short: "a_send", decision: "ask" }, { app: "a", tool: "wipe", short: "a_wipe", decision: "deny" }];
-  expect(exportPermissions(rows, "claude-code-permissions", "aurora")).toEqual({ permissions: { allow: ["mcp__aurora__a_get"], ask: ["mcp__aurora__a_send"], deny: ["mcp__aurora__a_wipe"] } });
-  expect(exportPermissions(rows, "vscode", "aurora")).toEqual({ "chat.tools.eligibleForAutoApproval": { mcp_aurora_a_get: true, mcp_aurora_a_send: false, mcp_aurora_a_wipe: false } });
-  expect(exportPermissions(rows, "openai-require-approval", "aurora")).toEqual({ type: "mcp", server_label: "aurora", allowed_tools: ["a_get", "a_send"], require_approval: { always: { tool_names: ["a_send"] }, never: { tool_names: ["a_get"] } } });
+  const rows: PermissionRow[] = [
+    { app: "a", tool: "get", short: "a_get", decision: "allow" },
+    { app: "a", tool: "send", short: "a_send", decision: "ask" },
+    { app: "a", tool: "wipe", short: "a_wipe", decision: "deny" },
+  ];
+  expect(exportPermissions(rows, "claude-code-permissions", "aurora")).toEqual({
+    permissions: { allow: ["mcp__aurora__a_get"], ask: ["mcp__aurora__a_send"], deny: ["mcp__aurora__a_wipe"] },
+  });
+  expect(exportPermissions(rows, "vscode", "aurora")).toEqual({
+    "chat.tools.eligibleForAutoApproval": { mcp_aurora_a_get: true, mcp_aurora_a_send: false, mcp_aurora_a_wipe: false },
+  });
+  expect(exportPermissions(rows, "openai-require-approval", "aurora")).toEqual({
+    type: "mcp",
+    server_label: "aurora",
+    allowed_tools: ["a_get", "a_send"],
+    require_approval: { always: { tool_names: ["a_send"] }, never: { tool_names: ["a_get"] } },
+  });
 });
 
 test("the LiteLLM section is YAML that names the token's variable only", () => {
   const text = liteLlmConfig({ name: "aurora-kit", url: "http://127.0.0.1:7800/mcp", tokenVariable: "AURORA_TOKEN", description: 'All "tools"' });
-  expect(parse(text)).toEqual({ mcp_servers: { aurora_kit: { url: "http://127.0.0.1:7800/mcp", transport: "http", description: 'All "tools"', auth_type: "bearer_token", auth_value: "os.environ/AURORA_TOKEN" } } });
+  expect(parse(text)).toEqual({
+    mcp_servers: {
+      aurora_kit: {
+        url: "http://127.0.0.1:7800/mcp",
+        transport: "http",
+        description: 'All "tools"',
+        auth_type: "bearer_token",
+        auth_value: "os.environ/AURORA_TOKEN",
+      },
+    },
+  });
 });
 
 describe("TypeScript", () => {
   const tools = [
-    { full: "im.x.send", short: "im_x_send", description: "Sends */ text", inputSchema: { type: "object", properties: { to: { type: "string", description: "Who" }, kind: { enum: ["a", 1, null] }, tree: { $ref: "#/$defs/Tree" }, pair: { type: "array", items: [{ type: "string" }, { type: "integer" }], additionalItems: false, minItems: 1 } }, required: ["to"], additionalProperties: false, $defs: { Tree: { type: "object", properties: { kids: { type: "array", items: { $ref: "#/$defs/Tree" } } } } } }, outputSchema: { type: "object", additionalProperties: { type: "number" } } },
+    {
+      full: "im.x.send",
+      short: "im_x_send",
+      description: "Sends */ text",
+      inputSchema: {
+        type: "object",
+        properties: {
+          to: { type: "string", description: "Who" },
+          kind: { enum: ["a", 1, null] },
+          tree: { $ref: "#/$defs/Tree" },
+          pair: { type: "array", items: [{ type: "string" }, { type: "integer" }], additionalItems: false, minItems: 1 },
+        },
+        required: ["to"],
+        additionalProperties: false,
+        $defs: { Tree: { type: "object", properties: { kids: { type: "array", items: { $ref: "#/$defs/Tree" } } } } },
+      },
+      outputSchema: { type: "object", additionalProperties: { type: "number" } },
+    },
     { full: "a.list", short: "a_list", inputSchema: undefined },
     { full: "a.far", short: "a_far", inputSchema: { type: "object", properties: { x: { $ref: "file:///etc/hostname" } } } },
   ];
@@ -95,5 +153,7 @@ test("tokens: a quarter of ASCII, one for every other character", () => {
   expect(estimateTokens("abcdefgh")).toBe(2);
   expect(estimateTokens("天气🙂")).toBe(3);
   expect(estimateTokens("")).toBe(0);
-  expect(dearestParts({ name: "t", description: "long ".repeat(50), parameters: { properties: { a: { description: "short" } } } }, 1)).toEqual([{ pointer: "/description", tokens: 63 }]);
+  expect(dearestParts({ name: "t", description: "long ".repeat(50), parameters: { properties: { a: { description: "short" } } } }, 1)).toEqual([
+    { pointer: "/description", tokens: 63 },
+  ]);
 });

@@ -7,13 +7,18 @@ import { open, textOf, toolCall, until } from "./support.ts";
 const ok = (text: string): object => ({ content: [{ type: "text", text }] });
 const progress = { notify: { method: "notifications/progress", params: { progressToken: "$token", progress: 1, total: 2, message: "half" } } };
 
-async function journalOf(connection: { request: (method: string, params: never) => Promise<unknown> }): Promise<{ method?: string; id?: number; params: Record<string, unknown> }[]> {
+async function journalOf(connection: {
+  request: (method: string, params: never) => Promise<unknown>;
+}): Promise<{ method?: string; id?: number; params: Record<string, unknown> }[]> {
   return JSON.parse(textOf(await connection.request("tools/call", { name: "journal", arguments: {} } as never))) as never;
 }
 
 async function timed(action: Promise<unknown>): Promise<{ ms: number; error: LinkError }> {
   const started = performance.now();
-  const error: unknown = await action.then(() => null, (e: unknown) => e);
+  const error: unknown = await action.then(
+    () => null,
+    (e: unknown) => e,
+  );
   return { ms: performance.now() - started, error: error as LinkError };
 }
 
@@ -42,7 +47,9 @@ describe("deadlines", () => {
   });
 
   it("cancel with the id and a reason; the call is not sent again (python-sdk#1458, ruby-mcp-client#178)", async () => {
-    const { connection, notes, protocolErrors } = await open(scripted({ on: { "tools/call": [{ delay: 400 }, { result: ok("late") }], "tools/call#2": [{ result: ok("second") }] } }));
+    const { connection, notes, protocolErrors } = await open(
+      scripted({ on: { "tools/call": [{ delay: 400 }, { result: ok("late") }], "tools/call#2": [{ result: ok("second") }] } }),
+    );
     const { error } = await timed(connection.request(...toolCall("transfer"), { timeoutMs: 150 }));
     expect(error).toMatchObject({ kind: "timeout", sent: true });
     // The late answer arrives right before the answer to the next call, and harms nothing (intent#3479).
@@ -78,7 +85,11 @@ describe("an abort", () => {
 
   it("before the start sends nothing", async () => {
     const { connection } = await open(scripted({}));
-    await expect(connection.request(...toolCall("never"), { signal: AbortSignal.abort(new Error("no more")) })).rejects.toMatchObject({ kind: "cancelled", sent: false, message: "no more" });
+    await expect(connection.request(...toolCall("never"), { signal: AbortSignal.abort(new Error("no more")) })).rejects.toMatchObject({
+      kind: "cancelled",
+      sent: false,
+      message: "no more",
+    });
     expect((await journalOf(connection)).filter((m) => m.params?.["name"] === "never")).toEqual([]);
   });
 
@@ -121,7 +132,9 @@ describe("answers", () => {
   });
 
   it("with id null fail the only open request", async () => {
-    const { connection } = await open(scripted({ on: { "tools/call": [{ raw: '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}\n' }] } }));
+    const { connection } = await open(
+      scripted({ on: { "tools/call": [{ raw: '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}\n' }] } }),
+    );
     await expect(connection.request(...toolCall())).rejects.toMatchObject({ kind: "rpc", code: -32700 });
   });
 
@@ -134,13 +147,16 @@ describe("answers", () => {
     await expect(connection.request(...toolCall(), { timeoutMs: 2000 })).rejects.toMatchObject({ kind: "invalid", sent: true });
   });
 
-  it.each([[{ content: [{ type: "text" }] }], [{ content: [{ type: "text", text: "ok", annotations: null, _meta: null }] }], [{ structuredContent: [1, 2], content: [] }], [{ content: [{ type: "hologram", x: 1 }], extra: true }], [{}]])(
-    "come through as they are, however odd: %j",
-    async (result) => {
-      const { connection } = await open(scripted({ on: { "tools/call": [{ result }] } }));
-      expect(await connection.request(...toolCall())).toEqual(result);
-    },
-  );
+  it.each([
+    [{ content: [{ type: "text" }] }],
+    [{ content: [{ type: "text", text: "ok", annotations: null, _meta: null }] }],
+    [{ structuredContent: [1, 2], content: [] }],
+    [{ content: [{ type: "hologram", x: 1 }], extra: true }],
+    [{}],
+  ])("come through as they are, however odd: %j", async (result) => {
+    const { connection } = await open(scripted({ on: { "tools/call": [{ result }] } }));
+    expect(await connection.request(...toolCall())).toEqual(result);
+  });
 
   it("with an error keep its code, message and data", async () => {
     const { connection } = await open(scripted({ on: { "tools/call": [{ error: { code: -32602, message: "Unknown tool", data: { near: ["echo"] } } }] } }));
@@ -149,7 +165,9 @@ describe("answers", () => {
   });
 
   it("with names like __proto__ stay plain data", async () => {
-    const { connection } = await open(scripted({ on: { "tools/call": [{ raw: '{"jsonrpc":"2.0","id":$id,"result":{"__proto__":{"polluted":1},"content":[]}}\n' }] } }));
+    const { connection } = await open(
+      scripted({ on: { "tools/call": [{ raw: '{"jsonrpc":"2.0","id":$id,"result":{"__proto__":{"polluted":1},"content":[]}}\n' }] } }),
+    );
     await connection.request(...toolCall());
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
@@ -158,7 +176,11 @@ describe("answers", () => {
 describe("notifications", () => {
   it("arrive, also those before there is a handler; progress of own requests does not", async () => {
     const log = { notify: { method: "notifications/message", params: { level: "info", data: "x" } } };
-    const { connection } = await open(scripted({ on: { "notifications/initialized": [log], "tools/call": [progress, { notify: { method: "notifications/tools/list_changed" } }, { result: ok("") }] } }));
+    const { connection } = await open(
+      scripted({
+        on: { "notifications/initialized": [log], "tools/call": [progress, { notify: { method: "notifications/tools/list_changed" } }, { result: ok("") }] },
+      }),
+    );
     await connection.request("ping", {});
     const heard: string[] = [];
     connection.onNotification((method) => heard.push(method));
@@ -172,20 +194,32 @@ describe("requests of the server", () => {
   const ask = (method: string, id: number | string = 0): object => ({ request: { id, method, params: { message: "?" } } });
 
   it("arrive when they are granted, and are answered", async () => {
-    const { connection } = await open(scripted({ on: { "tools/call": [ask("elicitation/create"), { delay: 100 }, { result: ok("fine") }] } }), { grants: { elicitation: { approvals: true } } }, {
-      hooks: { onServerRequest: async ({ method, params }) => ({ action: "accept", content: { method, params } }) },
-    });
+    const { connection } = await open(
+      scripted({ on: { "tools/call": [ask("elicitation/create"), { delay: 100 }, { result: ok("fine") }] } }),
+      { grants: { elicitation: { approvals: true } } },
+      {
+        hooks: { onServerRequest: async ({ method, params }) => ({ action: "accept", content: { method, params } }) },
+      },
+    );
     await connection.request(...toolCall());
     const journal = await journalOf(connection);
     expect(journal[0]!.params["capabilities"]).toEqual({ elicitation: { form: {} } });
-    expect(journal).toContainEqual({ jsonrpc: "2.0", id: 0, result: { action: "accept", content: { method: "elicitation/create", params: { message: "?" } } } });
+    expect(journal).toContainEqual({
+      jsonrpc: "2.0",
+      id: 0,
+      result: { action: "accept", content: { method: "elicitation/create", params: { message: "?" } } },
+    });
   });
 
   it("are refused when they are not granted, and nothing is declared", async () => {
     const asked: string[] = [];
-    const { connection } = await open(scripted({ on: { "tools/call": [ask("sampling/createMessage", "s"), ask("no/such", 7), { delay: 100 }, { result: ok("fine") }] } }), {}, {
-      hooks: { onServerRequest: async ({ method }) => (asked.push(method), {}) },
-    });
+    const { connection } = await open(
+      scripted({ on: { "tools/call": [ask("sampling/createMessage", "s"), ask("no/such", 7), { delay: 100 }, { result: ok("fine") }] } }),
+      {},
+      {
+        hooks: { onServerRequest: async ({ method }) => (asked.push(method), {}) },
+      },
+    );
     await connection.request(...toolCall());
     const journal = await journalOf(connection);
     expect(asked).toEqual([]);
@@ -197,7 +231,17 @@ describe("requests of the server", () => {
   it("are aborted when the server cancels them, with id 0 too", async () => {
     let signal: AbortSignal | undefined;
     const { connection } = await open(
-      scripted({ on: { "tools/call": [ask("elicitation/create", 0), { delay: 100 }, { notify: { method: "notifications/cancelled", params: { requestId: 0 } } }, { delay: 100 }, { result: ok("fine") }] } }),
+      scripted({
+        on: {
+          "tools/call": [
+            ask("elicitation/create", 0),
+            { delay: 100 },
+            { notify: { method: "notifications/cancelled", params: { requestId: 0 } } },
+            { delay: 100 },
+            { result: ok("fine") },
+          ],
+        },
+      }),
       { grants: { elicitation: { approvals: true } } },
       { hooks: { onServerRequest: (request) => ((signal = request.signal), new Promise(() => {})) } },
     );

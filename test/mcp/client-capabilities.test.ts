@@ -10,10 +10,16 @@ describe("client capabilities", () => {
   it("forwards only what the one calling client itself has", () => {
     const grants = { sampling: { forward: true }, elicitation: { forward: true } };
     expect(clientCapabilities(grants, undefined).capabilities).toEqual({});
-    expect(clientCapabilities(grants, { elicitation: { form: {}, url: {} } })).toEqual({ capabilities: { elicitation: { form: {}, url: {} } }, methods: new Set(["elicitation/create"]) });
+    expect(clientCapabilities(grants, { elicitation: { form: {}, url: {} } })).toEqual({
+      capabilities: { elicitation: { form: {}, url: {} } },
+      methods: new Set(["elicitation/create"]),
+    });
     expect(clientCapabilities({}, { sampling: {}, elicitation: {} }).capabilities).toEqual({});
   });
   it("declares what the host answers by itself on every connection", () => {
-    expect(clientCapabilities({ sampling: { endpoint: "http://127.0.0.1:1/v1" }, elicitation: { approvals: true } }, undefined).capabilities).toEqual({ sampling: {}, elicitation: { form: {} } });
+    expect(clientCapabilities({ sampling: { endpoint: "http://127.0.0.1:1/v1" }, elicitation: { approvals: true } }, undefined).capabilities).toEqual({
+      sampling: {},
+      elicitation: { form: {} },
+    });
   });
 });

@@ -73,8 +73,10 @@ const FAULTS: Readonly<Record<string, readonly [file: string, title: string][]>>
   ],
   "a stream that breaks off twice": [["mcp/http", "is resumed with Last-Event-ID, carried over a stream that brought nothing"]],
   "5xx of one call": [["mcp/http", "that gets HTTP 500 fails alone"]],
-  "a server away for minutes": [["runtime/supervisor", "keeps its tools in prompts while it is down for a moment, has them marked once it is parked, and back with one change"]],
-  "redirects": [
+  "a server away for minutes": [
+    ["runtime/supervisor", "keeps its tools in prompts while it is down for a moment, has them marked once it is parked, and back with one change"],
+  ],
+  redirects: [
     ["mcp/http", "within the origin keeps method, body and headers, and is remembered and suggested"],
     ["mcp/http", "to another origin is refused, and nothing reaches it"],
   ],
@@ -129,7 +131,7 @@ const FAULTS: Readonly<Record<string, readonly [file: string, title: string][]>>
     ["kit/tool-calls", "cuts a long result with a marker, keeps the whole, and says where in message and receipt"],
     ["mcp/process-wire", "reads 25 MiB on one line in linear time"],
   ],
-  "images": [["kit/tool-calls", "gives OpenAI Chat images in one user message after the tool messages, never as text"]],
+  images: [["kit/tool-calls", "gives OpenAI Chat images in one user message after the tool messages, never as text"]],
   "slow stops one after another": [
     ["cli/shutdown", "stops six servers that ignore EOF and TERM side by side on one SIGINT"],
     ["kit/servers", "ends 20 apps that ignore everything side by side, within the time of one"],

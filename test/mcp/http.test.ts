@@ -22,17 +22,22 @@ const ok = (text: string): object => ({ content: [{ type: "text", text }] });
 const counted = (server: HttpMcpServer, name: string): number => server.log.filter((entry) => entry === name).length;
 
 async function failedStart(spec: HttpSpec, options = {}): Promise<{ message: string; retry: boolean }> {
-  return await connectorFor(options).connect(appPlan(spec), "shared", {}, new AbortController().signal).then(
-    async (connection) => {
-      await connection.close();
-      throw new Error("the start did not fail");
-    },
-    (error: unknown) => error as { message: string; retry: boolean },
-  );
+  return await connectorFor(options)
+    .connect(appPlan(spec), "shared", {}, new AbortController().signal)
+    .then(
+      async (connection) => {
+        await connection.close();
+        throw new Error("the start did not fail");
+      },
+      (error: unknown) => error as { message: string; retry: boolean },
+    );
 }
 
 /** A server with sessions s1, s2, …; `forget()` makes it forget the present one. */
-async function sessions(unknown: (exchange: Exchange) => void, more: (exchange: Exchange) => unknown = () => false): Promise<HttpMcpServer & { forget: () => void }> {
+async function sessions(
+  unknown: (exchange: Exchange) => void,
+  more: (exchange: Exchange) => unknown = () => false,
+): Promise<HttpMcpServer & { forget: () => void }> {
   let n = 0;
   let current = "";
   const server = await serve((x) => {
@@ -65,8 +70,14 @@ describe("a session", () => {
   });
 
   it("does not wait long for a server that never answers the DELETE; force does not wait at all", async () => {
-    const server = await sessions((x) => x.reply(404), (x) => x.verb === "DELETE");
-    for (const [force, limit] of [[false, 2500], [true, 500]] as const) {
+    const server = await sessions(
+      (x) => x.reply(404),
+      (x) => x.verb === "DELETE",
+    );
+    for (const [force, limit] of [
+      [false, 2500],
+      [true, 500],
+    ] as const) {
       const { connection } = await open(httpSpec(server.url));
       const started = Date.now();
       await connection.close({ force });
@@ -76,8 +87,22 @@ describe("a session", () => {
 
   it.each([
     ["404", (x: Exchange) => x.reply(404, {}, "Session not found")],
-    ["400 with the words", (x: Exchange) => x.reply(400, { "content-type": "application/json" }, '{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}')],
-    ["200 and an event with the words (keryx#503)", (x: Exchange) => { x.stream()('{"error":"Session not found"}'); x.response.end(); }],
+    [
+      "400 with the words",
+      (x: Exchange) =>
+        x.reply(
+          400,
+          { "content-type": "application/json" },
+          '{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}',
+        ),
+    ],
+    [
+      "200 and an event with the words (keryx#503)",
+      (x: Exchange) => {
+        x.stream()('{"error":"Session not found"}');
+        x.response.end();
+      },
+    ],
     ["200 and JSON with the words", (x: Exchange) => x.reply(200, { "content-type": "application/json" }, '{"error":"Session expired"}')],
   ])("that the server forgot (%s) is opened again once, and the refused call sent again", async (_name, unknown) => {
     const server = await sessions(unknown);
@@ -94,11 +119,14 @@ describe("a session", () => {
   });
 
   it("that the server forgets every time is not opened in a loop", async () => {
-    const server = await sessions((x) => x.reply(404), (x) => {
-      if (x.message.method !== "tools/call") return false;
-      x.reply(404);
-      return true;
-    });
+    const server = await sessions(
+      (x) => x.reply(404),
+      (x) => {
+        if (x.message.method !== "tools/call") return false;
+        x.reply(404);
+        return true;
+      },
+    );
     const { connection } = await open(httpSpec(server.url));
     await expect(connection.request(...toolCall())).rejects.toMatchObject({ kind: "session-expired", sent: false });
     expect(counted(server, "initialize")).toBe(2);
@@ -106,7 +134,10 @@ describe("a session", () => {
   });
 
   it("that is renewed gets its subscriptions again", async () => {
-    const server = await sessions((x) => x.reply(404), (x) => x.message.method === "resources/subscribe" && (x.result({}), true));
+    const server = await sessions(
+      (x) => x.reply(404),
+      (x) => x.message.method === "resources/subscribe" && (x.result({}), true),
+    );
     const { connection } = await open(httpSpec(server.url));
     await connection.request("resources/subscribe", { uri: "a://b" });
     server.forget();
@@ -139,14 +170,18 @@ describe("a start that fails", () => {
   });
 
   it("with a list of versions in a 400 is tried once more with one of them (xiaohongshu-mcp#697)", async () => {
-    const server = await serve((x) => x.message.method === "initialize" && x.count === 1 && (x.reply(400, {}, "Unsupported version; supported versions: 2025-06-18, 2025-03-26"), true));
+    const server = await serve(
+      (x) => x.message.method === "initialize" && x.count === 1 && (x.reply(400, {}, "Unsupported version; supported versions: 2025-06-18, 2025-03-26"), true),
+    );
     const { connection } = await open(httpSpec(server.url));
     expect(connection.protocolVersion).toBe("2025-06-18");
     expect(server.seen.find((x) => x.message.method === "notifications/initialized")!.headers["mcp-protocol-version"]).toBe("2025-06-18");
   });
 
   it("with a web page is told in words", async () => {
-    const server = await serve((x) => (x.reply(200, { "content-type": "text/html" }, "<html><head><style>x{}</style></head><body><h1>Welcome</h1></body></html>"), true));
+    const server = await serve(
+      (x) => (x.reply(200, { "content-type": "text/html" }, "<html><head><style>x{}</style></head><body><h1>Welcome</h1></body></html>"), true),
+    );
     expect((await failedStart(httpSpec(server.url))).message).toMatch(/unexpected body from 127\.0\.0\.1:\d+, not a JSON-RPC message: Welcome/);
   });
 
@@ -198,7 +233,7 @@ describe("a call", () => {
       if (x.message.method !== "tools/call") return false;
       const send = x.stream();
       send({ method: "notifications/message", params: {} });
-      setTimeout(() => (x.message.params!["arguments"] as { clean?: boolean }).clean === true ? x.response.end() : x.response.destroy(), 50);
+      setTimeout(() => ((x.message.params!["arguments"] as { clean?: boolean }).clean === true ? x.response.end() : x.response.destroy()), 50);
       return true;
     });
     const { connection } = await open(httpSpec(server.url));
@@ -228,7 +263,12 @@ describe("a call", () => {
     });
     const { connection } = await open(httpSpec(server.url));
     expect(textOf(await connection.request(...toolCall(), { timeoutMs: 15_000 }))).toBe("resumed");
-    expect(server.seen.filter((x) => x.verb === "GET").slice(1).map((x) => x.headers["last-event-id"])).toEqual(["e1", "e1", "e1"]);
+    expect(
+      server.seen
+        .filter((x) => x.verb === "GET")
+        .slice(1)
+        .map((x) => x.headers["last-event-id"]),
+    ).toEqual(["e1", "e1", "e1"]);
     expect(counted(server, "tools/call")).toBe(1);
   });
 
@@ -242,7 +282,12 @@ describe("a call", () => {
     const { connection } = await open(httpSpec(server.url));
     const first = connection.request(...toolCall());
     await new Promise((resolve) => setTimeout(resolve, 50));
-    await expect(connection.request(...toolCall())).rejects.toMatchObject({ kind: "http", code: 500, sent: true, message: expect.stringMatching(/HTTP 500 from .* \(text\/plain\): boom/) });
+    await expect(connection.request(...toolCall())).rejects.toMatchObject({
+      kind: "http",
+      code: 500,
+      sent: true,
+      message: expect.stringMatching(/HTTP 500 from .* \(text\/plain\): boom/),
+    });
     expect(textOf(await first)).toBe("first");
   });
 
@@ -282,10 +327,13 @@ describe("a call", () => {
   it.each([
     ["JSON", (x: Exchange, text: string) => x.result(ok(text))],
     ["an event", (x: Exchange, text: string) => x.stream()({ id: x.message.id!, result: ok(text) })],
-    ["JSON that inflates", (x: Exchange, text: string) => {
-      x.response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" });
-      x.response.end(gzipSync(JSON.stringify({ jsonrpc: "2.0", id: x.message.id, result: ok(text) })));
-    }],
+    [
+      "JSON that inflates",
+      (x: Exchange, text: string) => {
+        x.response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" });
+        x.response.end(gzipSync(JSON.stringify({ jsonrpc: "2.0", id: x.message.id, result: ok(text) })));
+      },
+    ],
   ])("with an answer over the limit as %s fails as too large; one under it does not", async (_name, answer) => {
     const server = await serve((x) => x.message.method === "tools/call" && (answer(x, "x".repeat(x.count === 1 ? 200_000 : 1000)), true));
     const { connection } = await open(httpSpec(server.url, { bodyBytes: 100_000 }));
@@ -327,7 +375,9 @@ describe("a redirect", () => {
 
   it.each([301, 302, 303])("with %i for a POST is an error that quotes where to", async (status) => {
     const server = await serve((x) => (x.reply(status, { location: "/elsewhere" }), true));
-    expect((await failedStart(httpSpec(server.url))).message).toMatch(/redirected to http:\/\/127\.0\.0\.1:\d+\/elsewhere, which would turn the POST into a GET/);
+    expect((await failedStart(httpSpec(server.url))).message).toMatch(
+      /redirected to http:\/\/127\.0\.0\.1:\d+\/elsewhere, which would turn the POST into a GET/,
+    );
   });
 
   it("in a circle ends", async () => {
@@ -370,7 +420,29 @@ describe("headers", () => {
 describe("TLS", () => {
   function certificate(): { key: string; cert: string; caFile: string } {
     const folder = temporaryFolder();
-    execFileSync("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "key.pem", "-out", "cert.pem", "-days", "2", "-subj", "/CN=test", "-addext", "subjectAltName=IP:127.0.0.1"], { cwd: folder, stdio: "ignore" });
+    execFileSync(
+      "openssl",
+      [
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+        "-keyout",
+        "key.pem",
+        "-out",
+        "cert.pem",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=test",
+        "-addext",
+        "subjectAltName=IP:127.0.0.1",
+      ],
+      { cwd: folder, stdio: "ignore" },
+    );
     return { key: readFileSync(join(folder, "key.pem"), "utf8"), cert: readFileSync(join(folder, "cert.pem"), "utf8"), caFile: join(folder, "cert.pem") };
   }
 
@@ -398,7 +470,11 @@ describe("a proxy", () => {
     const port = Number(new URL(target.origin).port);
     const proxy = createServer((request, response) => {
       asked.push(`${request.method} ${request.url} ${request.headers["proxy-authorization"] ?? ""}`.trim());
-      void fetch(target.url, { method: request.method!, headers: { "content-type": "application/json", accept: "application/json, text/event-stream" }, ...(request.method === "POST" ? { body: request, duplex: "half" } : {}) } as unknown as RequestInit).then(async (answer) => {
+      void fetch(target.url, {
+        method: request.method!,
+        headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+        ...(request.method === "POST" ? { body: request, duplex: "half" } : {}),
+      } as unknown as RequestInit).then(async (answer) => {
         response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" });
         response.end(Buffer.from(await answer.arrayBuffer()));
       });
@@ -433,15 +509,41 @@ describe("a proxy", () => {
 
   it("of HTTPS_PROXY is tunnelled through, with the certificate checked for the server's name", async () => {
     const folder = temporaryFolder();
-    execFileSync("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "key.pem", "-out", "cert.pem", "-days", "2", "-subj", "/CN=test", "-addext", "subjectAltName=DNS:mcp.test"], { cwd: folder, stdio: "ignore" });
+    execFileSync(
+      "openssl",
+      [
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+        "-keyout",
+        "key.pem",
+        "-out",
+        "cert.pem",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=test",
+        "-addext",
+        "subjectAltName=DNS:mcp.test",
+      ],
+      { cwd: folder, stdio: "ignore" },
+    );
     writeFileSync(join(folder, "x"), "");
-    const server = await serve(undefined, { tls: { key: readFileSync(join(folder, "key.pem"), "utf8"), cert: readFileSync(join(folder, "cert.pem"), "utf8") } });
+    const server = await serve(undefined, {
+      tls: { key: readFileSync(join(folder, "key.pem"), "utf8"), cert: readFileSync(join(folder, "cert.pem"), "utf8") },
+    });
     const proxy = await proxyTo(server);
     const connector = connectorFor({ hostEnv: { https_proxy: proxy.url } });
     const { connection } = await open(httpSpec("https://mcp.test/mcp", { ca: join(folder, "cert.pem") }), {}, { connector });
     expect(textOf(await connection.request(...toolCall()))).toBe("{}");
     expect(proxy.asked[0]).toBe("CONNECT mcp.test:443");
-    expect((await failedStart(httpSpec("https://else.test/mcp", { ca: join(folder, "cert.pem") }), { hostEnv: { https_proxy: proxy.url } })).message).toContain("ERR_TLS_CERT_ALTNAME_INVALID");
+    expect((await failedStart(httpSpec("https://else.test/mcp", { ca: join(folder, "cert.pem") }), { hostEnv: { https_proxy: proxy.url } })).message).toContain(
+      "ERR_TLS_CERT_ALTNAME_INVALID",
+    );
   });
 });
 
@@ -454,10 +556,11 @@ describe("the old HTTP+SSE transport", () => {
         x.response.write(`event: endpoint\ndata: ${endpoint}\n\n`);
         return true;
       }
-      if (x.path === "/mcp") return x.reply(405), true;
+      if (x.path === "/mcp") return (x.reply(405), true);
       x.reply(202);
       const { id, method, params } = x.message;
-      if (method === "initialize") send!({ id, result: { protocolVersion: "2024-11-05", capabilities: { tools: {} }, serverInfo: { name: "old", version: "1" } } });
+      if (method === "initialize")
+        send!({ id, result: { protocolVersion: "2024-11-05", capabilities: { tools: {} }, serverInfo: { name: "old", version: "1" } } });
       else if (id !== undefined) send!({ id, result: method === "tools/list" ? { tools: [] } : ok(JSON.stringify(params!["arguments"])) });
       return true;
     });

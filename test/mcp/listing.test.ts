@@ -8,15 +8,24 @@ import { open, textOf } from "./support.ts";
 const tool = (name: string, more: object = {}): JsonObject => ({ name, inputSchema: { type: "object" }, ...more }) as JsonObject;
 
 /** Lists a server that answers `pages` in turn (the last one for ever); gives the listing and how often it was asked. */
-async function list(pages: (JsonObject | LinkError)[] | ((cursor: unknown, n: number) => JsonObject), capabilities: JsonObject = { tools: {} }, limits = { pages: 200, items: 10_000 }) {
+async function list(
+  pages: (JsonObject | LinkError)[] | ((cursor: unknown, n: number) => JsonObject),
+  capabilities: JsonObject = { tools: {} },
+  limits = { pages: 200, items: 10_000 },
+) {
   let asked = 0;
-  const listing = await readListing("app", { protocolVersion: "2025-11-25", serverInfo: { name: "s", version: "1" }, capabilities, instructions: null }, limits, async (method, params) => {
-    if (method !== "tools/list") throw new LinkError("rpc", "Method not found", { code: -32601 });
-    asked += 1;
-    const page = typeof pages === "function" ? pages(params["cursor"], asked) : pages[Math.min(asked, pages.length) - 1]!;
-    if (page instanceof LinkError) throw page;
-    return page;
-  });
+  const listing = await readListing(
+    "app",
+    { protocolVersion: "2025-11-25", serverInfo: { name: "s", version: "1" }, capabilities, instructions: null },
+    limits,
+    async (method, params) => {
+      if (method !== "tools/list") throw new LinkError("rpc", "Method not found", { code: -32601 });
+      asked += 1;
+      const page = typeof pages === "function" ? pages(params["cursor"], asked) : pages[Math.min(asked, pages.length) - 1]!;
+      if (page instanceof LinkError) throw page;
+      return page;
+    },
+  );
   return { listing, asked, names: listing.tools.map((item) => item.name) };
 }
 
@@ -63,7 +72,11 @@ describe("paging", () => {
     expect(items.listing.warnings.join()).toContain("limits.tools_per_app");
   });
 
-  it.each([[null, []], [7, ["nextCursor is not a string"]], [{}, ["nextCursor is not a string"]]])("takes nextCursor %j for the end", async (nextCursor, warnings) => {
+  it.each([
+    [null, []],
+    [7, ["nextCursor is not a string"]],
+    [{}, ["nextCursor is not a string"]],
+  ])("takes nextCursor %j for the end", async (nextCursor, warnings) => {
     const { listing, asked } = await list([{ tools: [tool("a")], nextCursor: nextCursor as never }]);
     expect(asked).toBe(1);
     for (const warning of warnings) expect(listing.warnings.join()).toContain(warning);
@@ -78,8 +91,16 @@ describe("paging", () => {
 
 describe("one bad tool costs one tool", () => {
   it.each([
-    ["absent", undefined], ["null", null], ["true", true], ["{}", {}], ["only annotations", { $schema: "x", title: "t" }], ["a type list with object", { type: ["object", "null"] }],
-    ["null properties", { type: "object", properties: null, required: null }], ["boolean properties", { type: "object", properties: { x: true } }], ["no type", { properties: { a: {} } }], ["null type", { type: null }],
+    ["absent", undefined],
+    ["null", null],
+    ["true", true],
+    ["{}", {}],
+    ["only annotations", { $schema: "x", title: "t" }],
+    ["a type list with object", { type: ["object", "null"] }],
+    ["null properties", { type: "object", properties: null, required: null }],
+    ["boolean properties", { type: "object", properties: { x: true } }],
+    ["no type", { properties: { a: {} } }],
+    ["null type", { type: null }],
     ["a root combinator", { anyOf: [{ type: "object" }] }],
   ])("an inputSchema that is %s is kept as it came", async (_name, inputSchema) => {
     const item = { name: "t", ...(inputSchema === undefined ? {} : { inputSchema }) } as JsonObject;
@@ -88,17 +109,34 @@ describe("one bad tool costs one tool", () => {
     expect(listing.dropped).toEqual([]);
   });
 
-  it.each([["false", false], ["text", "object"], ["a list", []], ["a number", 5], ["type string", { type: "string" }], ["type array", { type: "array" }], ["a type list without object", { type: ["string", "null"] }], ["an unknown type", { type: "any" }]])(
-    "an inputSchema that is %s drops its tool alone (atlas-ui-3#727)",
-    async (_name, inputSchema) => {
-      const { listing, names } = await list([{ tools: [{ name: "lookup", inputSchema: inputSchema as never }, tool("healthy"), { name: "none" }] }]);
-      expect(names).toEqual(["healthy", "none"]);
-      expect(listing.dropped).toMatchObject([{ kind: "tool", name: "lookup", reason: expect.stringContaining("inputSchema") }]);
-    },
-  );
+  it.each([
+    ["false", false],
+    ["text", "object"],
+    ["a list", []],
+    ["a number", 5],
+    ["type string", { type: "string" }],
+    ["type array", { type: "array" }],
+    ["a type list without object", { type: ["string", "null"] }],
+    ["an unknown type", { type: "any" }],
+  ])("an inputSchema that is %s drops its tool alone (atlas-ui-3#727)", async (_name, inputSchema) => {
+    const { listing, names } = await list([{ tools: [{ name: "lookup", inputSchema: inputSchema as never }, tool("healthy"), { name: "none" }] }]);
+    expect(names).toEqual(["healthy", "none"]);
+    expect(listing.dropped).toMatchObject([{ kind: "tool", name: "lookup", reason: expect.stringContaining("inputSchema") }]);
+  });
 
   it("names outside A-Z a-z 0-9 _ . - are dropped with the reason; legal ones are kept raw", async () => {
-    const { listing, names } = await list([{ tools: [..."t.name t_name --- im.polaris.qq.send __proto__ constructor".split(" ").map((n) => tool(n)), ...["日本語", "a b", "user/update", "", "x".repeat(129), "tool\u0430\u200b", "a\u001b[31m"].map((n) => tool(n)), { inputSchema: {} }, null, "text", [1]] as never }]);
+    const { listing, names } = await list([
+      {
+        tools: [
+          ..."t.name t_name --- im.polaris.qq.send __proto__ constructor".split(" ").map((n) => tool(n)),
+          ...["日本語", "a b", "user/update", "", "x".repeat(129), "tool\u0430\u200b", "a\u001b[31m"].map((n) => tool(n)),
+          { inputSchema: {} },
+          null,
+          "text",
+          [1],
+        ] as never,
+      },
+    ]);
     expect(names).toEqual(["t.name", "t_name", "---", "im.polaris.qq.send", "__proto__", "constructor"]);
     expect(listing.dropped).toHaveLength(11);
     expect(listing.dropped.map((item) => item.name)).toContain("#14");
@@ -121,14 +159,18 @@ describe("one bad tool costs one tool", () => {
 
 describe("the same name again", () => {
   it("is listed once when identical, key order aside", async () => {
-    const { listing, names } = await list([{ tools: [tool("x", { description: "d" }), { description: "d", inputSchema: { type: "object" }, name: "x" }, tool("y")] }]);
+    const { listing, names } = await list([
+      { tools: [tool("x", { description: "d" }), { description: "d", inputSchema: { type: "object" }, name: "x" }, tool("y")] },
+    ]);
     expect(names).toEqual(["x", "y"]);
     expect(listing.conflicts).toEqual([]);
     expect(listing.warnings.join()).toContain("1 tool is listed more than once");
   });
 
   it("is a conflict when different, with both positions (openai-agents-python#4086)", async () => {
-    const { listing, names } = await list([{ tools: [tool("x", { description: "A" }), tool("x", { description: "B" }), tool("y"), tool("x", { description: "A" })] }]);
+    const { listing, names } = await list([
+      { tools: [tool("x", { description: "A" }), tool("x", { description: "B" }), tool("y"), tool("x", { description: "A" })] },
+    ]);
     expect(names).toEqual(["x", "y"]);
     expect(listing.tools[0]!["description"]).toBe("A");
     expect(listing.conflicts).toMatchObject([{ name: "x" }]);
@@ -157,7 +199,10 @@ describe("what is asked for", () => {
   it("may be refused without harm to the rest", async () => {
     const { listing, names } = await list([{ tools: [tool("a")] }], { tools: {}, prompts: {}, resources: {} });
     expect(names).toEqual(["a"]);
-    expect(listing.warnings).toEqual(["the server declares prompts but does not know prompts/list", "the server declares resources but does not know resources/list"]);
+    expect(listing.warnings).toEqual([
+      "the server declares prompts but does not know prompts/list",
+      "the server declares resources but does not know resources/list",
+    ]);
   });
 
   it("fails as a whole only for tools", async () => {

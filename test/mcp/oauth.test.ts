@@ -29,7 +29,9 @@ async function world(): Promise<World> {
   atEnd(() => Promise.all([w.as.close(), as.close(), server.close()]));
   const spec = (settings: OAuthSettings): ReturnType<typeof httpSpec> => httpSpec(server.url, { oauth: { ...settings } as never });
   const w: World = {
-    as, server, dataDir,
+    as,
+    server,
+    dataDir,
     plan: (settings = {}) => appPlan(spec(settings)),
     signIn: (settings = {}, visit = (url) => fetch(url), signal = new AbortController().signal) =>
       login(w.plan(settings), { dataDir, clientName: "Test", hostEnv: {}, openBrowser: async (url) => void (await visit(url)), signal }),
@@ -61,7 +63,10 @@ describe("login", () => {
 
   it("is needed before the first start, and the message says how", async () => {
     const w = await world();
-    await expect(w.connect()).rejects.toMatchObject({ retry: false, message: expect.stringContaining('not signed in yet; run "aurora-mcp apps login org.example.app"') });
+    await expect(w.connect()).rejects.toMatchObject({
+      retry: false,
+      message: expect.stringContaining('not signed in yet; run "aurora-mcp apps login org.example.app"'),
+    });
   });
 
   it("registers once and uses its port again", async () => {
@@ -160,7 +165,15 @@ describe("login", () => {
   it("takes metadata at the server's own root whose issuer has a path, as revision 2025-03-26 has it, but not of another origin", async () => {
     const w = await world();
     const { metadata, issuer } = w.as;
-    w.server.actsAsIssuer = () => ({ ...metadata, issuer: `${w.server.origin}/oauth`, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token`, registration_endpoint: `${issuer}/register`, response_types_supported: ["code"], code_challenge_methods_supported: ["S256"] });
+    w.server.actsAsIssuer = () => ({
+      ...metadata,
+      issuer: `${w.server.origin}/oauth`,
+      authorization_endpoint: `${issuer}/authorize`,
+      token_endpoint: `${issuer}/token`,
+      registration_endpoint: `${issuer}/register`,
+      response_types_supported: ["code"],
+      code_challenge_methods_supported: ["S256"],
+    });
     await w.signIn();
     expect(w.as.tokenRequests()).toHaveLength(1);
     logout(w.plan(), w.dataDir);
@@ -241,7 +254,8 @@ describe("renewal", () => {
     const w = await world();
     await w.signIn({ scopes: ["read"] });
     const { connection } = await w.connect({ scopes: ["read"] });
-    w.server.refuse = (x) => x.message.method === "tools/call" && (x.reply(403, { "www-authenticate": 'Bearer error="insufficient_scope", scope="read write"' }), true);
+    w.server.refuse = (x) =>
+      x.message.method === "tools/call" && (x.reply(403, { "www-authenticate": 'Bearer error="insufficient_scope", scope="read write"' }), true);
     await expect(connection.request(...call)).rejects.toMatchObject({ kind: "forbidden", message: expect.stringContaining("read write") });
     await w.signIn({ scopes: ["read"] });
     expect(w.as.asked.filter((entry) => entry.path === "/authorize").map((entry) => entry.params["scope"])).toEqual(["read", "read write"]);
@@ -252,7 +266,8 @@ describe("renewal", () => {
     await w.signIn();
     const { connection } = await w.connect();
     for (const scope of ["write", "admin"]) {
-      w.server.refuse = (x) => x.message.method === "tools/call" && (x.reply(403, { "www-authenticate": `Bearer error="insufficient_scope", scope="${scope}"` }), true);
+      w.server.refuse = (x) =>
+        x.message.method === "tools/call" && (x.reply(403, { "www-authenticate": `Bearer error="insufficient_scope", scope="${scope}"` }), true);
       await expect(connection.request(...call)).rejects.toMatchObject({ kind: "forbidden" });
       await w.signIn();
     }
@@ -294,7 +309,11 @@ describe("client credentials", () => {
 
   it("sign in by themselves, with a private key", async () => {
     const w = await world();
-    const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256", privateKeyEncoding: { type: "pkcs8", format: "pem" }, publicKeyEncoding: { type: "spki", format: "pem" } });
+    const { privateKey } = generateKeyPairSync("ec", {
+      namedCurve: "P-256",
+      privateKeyEncoding: { type: "pkcs8", format: "pem" },
+      publicKeyEncoding: { type: "spki", format: "pem" },
+    });
     const { connection } = await w.connect({ grant: "client_credentials", client_id: "me", private_key: privateKey, signing_algorithm: "ES256" });
     await connection.request(...call);
     expect(w.as.tokenRequests()[0]).toMatchObject({ client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer" });
@@ -302,7 +321,9 @@ describe("client credentials", () => {
 
   it("are not shown to an authorization server other than the configured one", async () => {
     const w = await world();
-    await expect(w.connect({ grant: "client_credentials", client_id: "me", client_secret: "s3cret", issuer: "https://as.example.org" })).rejects.toMatchObject({ retry: false });
+    await expect(w.connect({ grant: "client_credentials", client_id: "me", client_secret: "s3cret", issuer: "https://as.example.org" })).rejects.toMatchObject({
+      retry: false,
+    });
     expect(w.as.tokenRequests()).toEqual([]);
   });
 

@@ -17,7 +17,10 @@ function alive(pid: number): boolean {
 /** A server behind a wrapper; `pids` gives the wrapper's and the server's. */
 function wrapped(script: object): { spec: ReturnType<typeof stdioSpec>; pids: () => number[] } {
   const file = join(temporaryFolder(), "pids");
-  return { spec: stdioSpec(join(SERVERS, "wrapper.sh"), [process.execPath, JSON.stringify(script), file]), pids: () => readFileSync(file, "utf8").trim().split(" ").map(Number) };
+  return {
+    spec: stdioSpec(join(SERVERS, "wrapper.sh"), [process.execPath, JSON.stringify(script), file]),
+    pids: () => readFileSync(file, "utf8").trim().split(" ").map(Number),
+  };
 }
 
 async function timed(action: Promise<unknown>): Promise<number> {
@@ -70,7 +73,7 @@ describe("close", () => {
     expect(all.filter(alive)).toEqual([]);
   });
 
-  it("leaves nothing of `sh -c \"sleep & exec server\"`", async () => {
+  it('leaves nothing of `sh -c "sleep & exec server"`', async () => {
     const file = join(temporaryFolder(), "pid");
     const { connection } = await open(stdioSpec("sh", ["-c", `sleep 900 & echo $! > '${file}'; exec '${process.execPath}' scripted.mjs '{}'`]));
     const sleeper = Number(readFileSync(file, "utf8"));
@@ -150,7 +153,13 @@ describe("orphans of a dead host", () => {
     expect(alive(pid)).toBe(true);
   });
 
-  it.each(["", "{", "null", '{"host":{"pid":1,"start":"x"},"children":[]}', '{"host":{"pid":1234567,"start":"x"},"children":[{"pid":1,"start":"x"},{"pid":-1,"start":"x"},{"pid":0,"start":"x"},7]}'])("tolerate a damaged record %j", async (text) => {
+  it.each([
+    "",
+    "{",
+    "null",
+    '{"host":{"pid":1,"start":"x"},"children":[]}',
+    '{"host":{"pid":1234567,"start":"x"},"children":[{"pid":1,"start":"x"},{"pid":-1,"start":"x"},{"pid":0,"start":"x"},7]}',
+  ])("tolerate a damaged record %j", async (text) => {
     const dataDir = temporaryFolder();
     mkdirSync(join(dataDir, "run", "children"), { recursive: true });
     writeFileSync(join(dataDir, "run", "children", "1.json"), text);
@@ -162,7 +171,10 @@ describe("orphans of a dead host", () => {
     const { connection } = await open(scripted({}), {}, { connector: connectorFor({ dataDir }) });
     const folder = join(dataDir, "run", "children");
     const [file] = readdirSync(folder);
-    expect(JSON.parse(readFileSync(join(folder, file!), "utf8"))).toEqual({ host: { pid: process.pid, start: startTimeOf(process.pid) }, children: [{ pid: connection.pid, start: startTimeOf(connection.pid!) }] });
+    expect(JSON.parse(readFileSync(join(folder, file!), "utf8"))).toEqual({
+      host: { pid: process.pid, start: startTimeOf(process.pid) },
+      children: [{ pid: connection.pid, start: startTimeOf(connection.pid!) }],
+    });
     await connection.close();
     expect(readdirSync(folder)).toEqual([]);
   });
@@ -182,7 +194,10 @@ describe("orphans of a dead host", () => {
     const dataDir = temporaryFolder();
     const startHost = async (): Promise<{ host: ReturnType<typeof spawn>; pids: number[] }> => {
       const { spec, pids } = wrapped(deaf);
-      const host = spawn(process.execPath, ["host.mjs", JSON.stringify({ dataDir, plans: [appPlan(spec)], source })], { cwd: SERVERS, stdio: ["ignore", "pipe", "ignore"] });
+      const host = spawn(process.execPath, ["host.mjs", JSON.stringify({ dataDir, plans: [appPlan(spec)], source })], {
+        cwd: SERVERS,
+        stdio: ["ignore", "pipe", "ignore"],
+      });
       atEnd(() => host.kill("SIGKILL"));
       await new Promise((resolve) => host.stdout!.once("data", resolve));
       return { host, pids: pids() };

@@ -8,27 +8,41 @@ import { appPlan, scripted, stdioSpec } from "../support/app-plan.ts";
 import { connectorFor, open, temporaryFolder, textOf } from "./support.ts";
 
 /** The error of a start that must fail, and how long it took. */
-async function failedStart(connect: AppPlan["connect"], parts: Partial<AppPlan> = {}, options: Parameters<typeof connectorFor>[0] = {}): Promise<{ error: StartError; ms: number }> {
+async function failedStart(
+  connect: AppPlan["connect"],
+  parts: Partial<AppPlan> = {},
+  options: Parameters<typeof connectorFor>[0] = {},
+): Promise<{ error: StartError; ms: number }> {
   const started = Date.now();
-  const result: unknown = await connectorFor(options).connect(appPlan(connect, parts), "shared", {}, new AbortController().signal).then(
-    async (connection) => {
-      await connection.close({ force: true });
-      return null;
-    },
-    (error: unknown) => error,
-  );
+  const result: unknown = await connectorFor(options)
+    .connect(appPlan(connect, parts), "shared", {}, new AbortController().signal)
+    .then(
+      async (connection) => {
+        await connection.close({ force: true });
+        return null;
+      },
+      (error: unknown) => error,
+    );
   expect(result).toBeInstanceOf(StartError);
   return { error: result as StartError, ms: Date.now() - started };
 }
 
 describe("a server that ends before it answers initialize", () => {
   it("is reported with exit code, time, masked command line and stderr (mysql_mcp_server#49)", async () => {
-    const spec = scripted({ on: { start: [{ stderr: "Traceback (most recent call last):\n  File \"server.py\"\nModuleNotFoundError: no module named mysql\n" }, { delay: 200 }, { exit: 1 }] } });
+    const spec = scripted({
+      on: {
+        start: [
+          { stderr: 'Traceback (most recent call last):\n  File "server.py"\nModuleNotFoundError: no module named mysql\n' },
+          { delay: 200 },
+          { exit: 1 },
+        ],
+      },
+    });
     const { error } = await failedStart({ ...spec, args: [...spec.args, "--password", "hunter2secret"] }, {}, { mask: createMasker(["hunter2secret"]).text });
     expect(error.message).toMatch(/exited with code 1 after 0\.\ds before it answered initialize; command: .*scripted\.mjs/);
     expect(error.message).toContain("ModuleNotFoundError: no module named mysql");
     expect(error.message).not.toContain("hunter2secret");
-    expect(error.stderrTail).toEqual(["Traceback (most recent call last):", "  File \"server.py\"", "ModuleNotFoundError: no module named mysql"]);
+    expect(error.stderrTail).toEqual(["Traceback (most recent call last):", '  File "server.py"', "ModuleNotFoundError: no module named mysql"]);
     expect(error.retry).toBe(true);
   });
 
@@ -107,7 +121,12 @@ describe("start_timeout", () => {
 
   it("ends at once when the start is aborted, without a process left", async () => {
     const abort = new AbortController();
-    const connecting = connectorFor().connect(appPlan(scripted({ ignoreTerm: true, ignoreEof: true, on: { initialize: [{ silent: true }] } })), "shared", {}, abort.signal);
+    const connecting = connectorFor().connect(
+      appPlan(scripted({ ignoreTerm: true, ignoreEof: true, on: { initialize: [{ silent: true }] } })),
+      "shared",
+      {},
+      abort.signal,
+    );
     setTimeout(() => abort.abort(), 200);
     const started = Date.now();
     await expect(connecting).rejects.toThrow("the start was cancelled");
@@ -127,7 +146,12 @@ describe("protocol revisions", () => {
     expect(connection.protocolVersion).toBe(protocolVersion);
   });
 
-  const only = (version: string, error: object): object => ({ on: { initialize: [{ error }], "initialize#2": [{ result: { protocolVersion: version, capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } } }] } });
+  const only = (version: string, error: object): object => ({
+    on: {
+      initialize: [{ error }],
+      "initialize#2": [{ result: { protocolVersion: version, capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } } }],
+    },
+  });
 
   it.each([
     ["-32602 with data", { code: -32602, message: "Unsupported protocol version", data: { expected: "2025-06-18" } }],
@@ -141,18 +165,28 @@ describe("protocol revisions", () => {
   });
 
   it("remembers the answer for the next start", async () => {
-    const script = { on: { initialize: [{ error: { code: -32602, message: "supported: 2025-03-26" } }], "initialize#2": [{ result: { protocolVersion: "2025-03-26", capabilities: {}, serverInfo: { name: "s", version: "1" } } }] } };
+    const script = {
+      on: {
+        initialize: [{ error: { code: -32602, message: "supported: 2025-03-26" } }],
+        "initialize#2": [{ result: { protocolVersion: "2025-03-26", capabilities: {}, serverInfo: { name: "s", version: "1" } } }],
+      },
+    };
     const connector = connectorFor();
     const first = await open(scripted(script), {}, { connector });
     await first.connection.close();
     // The second process refuses its first request too, so only a client that asked right would have got through: it asks for the next older one then.
     const asked: string[] = [];
-    await connector.connect(appPlan(scripted(script)), "shared", { onLog: (line) => asked.push(line) }, new AbortController().signal).then((c) => c.close({ force: true }), () => {});
+    await connector.connect(appPlan(scripted(script)), "shared", { onLog: (line) => asked.push(line) }, new AbortController().signal).then(
+      (c) => c.close({ force: true }),
+      () => {},
+    );
     expect(asked.join()).toContain("refused protocol revision 2025-03-26");
   });
 
   it("gives up with the reason when the server knows only newer revisions", async () => {
-    const { error } = await failedStart(scripted({ on: { initialize: [{ error: { code: -32022, message: "Unsupported", data: { supported: ["2026-07-28"] } } }] } }));
+    const { error } = await failedStart(
+      scripted({ on: { initialize: [{ error: { code: -32022, message: "Unsupported", data: { supported: ["2026-07-28"] } } }] } }),
+    );
     expect(error.message).toMatch(/no common protocol revision: the server speaks 2026-07-28, this client 2025-11-25/);
     expect(error.retry).toBe(false);
   });
@@ -171,7 +205,14 @@ describe("the answer to initialize", () => {
     expect((await connection.list()).tools).toHaveLength(2);
   });
 
-  it.each([[{ capabilities: "yes" }], [{ serverInfo: null }], [{ serverInfo: { name: "x" } }], [{ instructions: 5 }], [{ protocolVersion: null }], [{ extra: { deep: [1] }, _meta: null }]])("tolerates %j", async (hello) => {
+  it.each([
+    [{ capabilities: "yes" }],
+    [{ serverInfo: null }],
+    [{ serverInfo: { name: "x" } }],
+    [{ instructions: 5 }],
+    [{ protocolVersion: null }],
+    [{ extra: { deep: [1] }, _meta: null }],
+  ])("tolerates %j", async (hello) => {
     const { connection } = await open(scripted({ hello }));
     expect(connection.instructions).toBeNull();
     expect((await connection.list()).tools.map((t) => t.name)).toEqual(["echo", "journal"]);
@@ -192,7 +233,11 @@ describe("the answer to initialize", () => {
 describe("the child's environment", () => {
   it("holds safe basics, inherit_env and env, and nothing else (mcp-use#2125)", async () => {
     const hostEnv = { ...process.env, CLOUD_SECRET: "s3cr3t", OPENAI_API_KEY: "sk-test-1", HTTP_PROXY: "http://proxy", BASH_FUNC: "() { :; }" };
-    const { connection } = await open(scripted({}, { env: { A: "1" }, inheritEnv: ["HTTP_PROXY", "BASH_FUNC", "NOT_SET"] }), {}, { connector: connectorFor({ hostEnv }) });
+    const { connection } = await open(
+      scripted({}, { env: { A: "1" }, inheritEnv: ["HTTP_PROXY", "BASH_FUNC", "NOT_SET"] }),
+      {},
+      { connector: connectorFor({ hostEnv }) },
+    );
     const env = JSON.parse(textOf(await connection.request("tools/call", { name: "env" }))) as Record<string, string>;
     expect(env).toMatchObject({ A: "1", HTTP_PROXY: "http://proxy", PATH: process.env["PATH"] });
     for (const name of ["CLOUD_SECRET", "OPENAI_API_KEY", "BASH_FUNC", "NOT_SET"]) expect(env).not.toHaveProperty(name);

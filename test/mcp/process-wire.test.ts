@@ -8,7 +8,9 @@ const frame = (text: string): string => `{"jsonrpc":"2.0","id":$id,"result":${JS
 describe("stdout that is not only JSON-RPC", () => {
   it("skips lines of a pretty-printed object one by one (actual-mcp#161)", async () => {
     const noise = "[Breadcrumb] {\n  message: 'x'\n}\n";
-    const { connection, notes } = await open(scripted({ on: { start: [{ stdout: noise }], "tools/call": [{ stdout: noise }, { result: ok("fine") }, { stdout: noise }] } }));
+    const { connection, notes } = await open(
+      scripted({ on: { start: [{ stdout: noise }], "tools/call": [{ stdout: noise }, { result: ok("fine") }, { stdout: noise }] } }),
+    );
     expect(textOf(await connection.request(...toolCall()))).toBe("fine");
     expect(textOf(await connection.request(...toolCall()))).toBe("fine");
     expect(notes.join("\n")).toContain("[Breadcrumb] {");
@@ -52,7 +54,11 @@ describe("bytes", () => {
   });
 
   it("replaces invalid UTF-8, says so, and goes on (codebase-memory-mcp#511)", async () => {
-    const hex = Buffer.concat([Buffer.from('{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"'), Buffer.from([0xc7, 0xd1]), Buffer.from('"}]}}\n')]).toString("hex");
+    const hex = Buffer.concat([
+      Buffer.from('{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"'),
+      Buffer.from([0xc7, 0xd1]),
+      Buffer.from('"}]}}\n'),
+    ]).toString("hex");
     const { connection, notes } = await open(scripted({ on: { "tools/call": [{ hex }], "tools/call#2": [{ result: ok("fine") }] } }));
     expect(textOf(await connection.request(...toolCall(), { timeoutMs: 2000 }))).toMatch(/^\uFFFD+$/);
     expect(notes.join()).toContain("not UTF-8");
@@ -66,7 +72,17 @@ describe("bytes", () => {
   });
 
   it("reads 25 MiB on one line in linear time", async () => {
-    const { connection } = await open(scripted({ on: { "tools/call": [{ stdout: '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"' }, { stdout: "x".repeat(1024), repeat: 25 * 1024 }, { stdout: '"}]}}\n' }] } }));
+    const { connection } = await open(
+      scripted({
+        on: {
+          "tools/call": [
+            { stdout: '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"' },
+            { stdout: "x".repeat(1024), repeat: 25 * 1024 },
+            { stdout: '"}]}}\n' },
+          ],
+        },
+      }),
+    );
     const started = Date.now();
     expect(textOf(await connection.request(...toolCall(), { timeoutMs: 15_000 }))).toHaveLength(25 * 1024 * 1024);
     expect(Date.now() - started).toBeLessThan(8000);
@@ -77,7 +93,12 @@ describe("bytes", () => {
     ["id last", '{"result":{"content":[{"type":"text","text":"', '"}]},"jsonrpc":"2.0","id":$id}\n'],
     ["id nowhere to be seen", '{"result":{"content":[{"type":"text","text":"', "\n"],
   ])("drops a message over line_bytes alone and fails its request at once: %s", async (_name, head, tail) => {
-    const { connection, notes } = await open(scripted({ on: { "tools/call": [{ raw: head }, { stdout: "x".repeat(1024), repeat: 200 }, { raw: tail }], "tools/call#2": [{ result: ok("fine") }] } }, { lineBytes: 100_000 }));
+    const { connection, notes } = await open(
+      scripted(
+        { on: { "tools/call": [{ raw: head }, { stdout: "x".repeat(1024), repeat: 200 }, { raw: tail }], "tools/call#2": [{ result: ok("fine") }] } },
+        { lineBytes: 100_000 },
+      ),
+    );
     const started = Date.now();
     await expect(connection.request(...toolCall())).rejects.toMatchObject({ kind: "too-large", sent: true });
     expect(Date.now() - started).toBeLessThan(3000);
@@ -105,7 +126,9 @@ describe("stderr", () => {
   });
 
   it("takes carriage returns for line breaks and stays bounded (ruby-mcp-client#142)", async () => {
-    const { connection, stderr } = await open(scripted({ on: { "tools/call": [{ stderr: "\r 12%", repeat: 2_000_000 }, { stderr: "\n" }, { result: ok("fine") }] } }));
+    const { connection, stderr } = await open(
+      scripted({ on: { "tools/call": [{ stderr: "\r 12%", repeat: 2_000_000 }, { stderr: "\n" }, { result: ok("fine") }] } }),
+    );
     expect(textOf(await connection.request(...toolCall(), { timeoutMs: 15_000 }))).toBe("fine");
     await until(() => stderr.length > 0);
     expect(stderr[0]).toBe(" 12%");
@@ -114,7 +137,17 @@ describe("stderr", () => {
   });
 
   it("has no escape sequences or control characters, and cuts endless lines", async () => {
-    const { stderr } = await open(scripted({ on: { start: [{ stderr: "\u001b[31mred\u001b[0m \u001b]0;title\u0007bell\u0007\tx\u0000\u202Eevil\n" }, { stderr: "y".repeat(1024), repeat: 200 }, { stderr: "\n" }] } }));
+    const { stderr } = await open(
+      scripted({
+        on: {
+          start: [
+            { stderr: "\u001b[31mred\u001b[0m \u001b]0;title\u0007bell\u0007\tx\u0000\u202Eevil\n" },
+            { stderr: "y".repeat(1024), repeat: 200 },
+            { stderr: "\n" },
+          ],
+        },
+      }),
+    );
     await until(() => stderr.length > 2);
     expect(stderr[0]).toBe("red bell x\\u{202e}evil");
     expect(Math.max(...stderr.map((line) => line.length))).toBeLessThanOrEqual(64 * 1024);
@@ -123,7 +156,11 @@ describe("stderr", () => {
   it("gives its last lines with the end of the connection", async () => {
     const { connection } = await open(scripted({ on: { "tools/call": [{ stderr: "fatal: out of cheese\n" }, { delay: 50 }, { exit: 7 }] } }));
     const closed = new Promise((resolve) => connection.onClosed(resolve));
-    await expect(connection.request(...toolCall())).rejects.toMatchObject({ kind: "closed", sent: true, message: expect.stringContaining("exited with code 7") });
+    await expect(connection.request(...toolCall())).rejects.toMatchObject({
+      kind: "closed",
+      sent: true,
+      message: expect.stringContaining("exited with code 7"),
+    });
     expect(await closed).toMatchObject({ planned: false, exitCode: 7, signal: null, stderrTail: ["fatal: out of cheese"] });
   });
 });

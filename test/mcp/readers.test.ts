@@ -48,11 +48,16 @@ describe("LineReader", () => {
 describe("SseReader", () => {
   function read(chunks: readonly Buffer[], max = 1000): { events: { event: string; data: string; id: string | null }[]; retries: number[]; dropped: number } {
     const out = { events: [] as never[], retries: [] as number[], dropped: 0 };
-    const reader = new SseReader(max, { event: (event) => out.events.push(event as never), retry: (ms) => out.retries.push(ms), oversize: () => (out.dropped += 1) });
+    const reader = new SseReader(max, {
+      event: (event) => out.events.push(event as never),
+      retry: (ms) => out.retries.push(ms),
+      oversize: () => (out.dropped += 1),
+    });
     for (const chunk of chunks) reader.push(chunk);
     return out;
   }
-  const text = '\uFEFF: hello\r\nid: 1\r\ndata: {"a":"日本 🎉"}\r\n\r\nevent: endpoint\ndata:/x\ndata: y\n\nretry: 250\rdata\r\rid: 2\n\ndata: last\n\nunknown: z\n\n: keep-alive\n\n';
+  const text =
+    '\uFEFF: hello\r\nid: 1\r\ndata: {"a":"日本 🎉"}\r\n\r\nevent: endpoint\ndata:/x\ndata: y\n\nretry: 250\rdata\r\rid: 2\n\ndata: last\n\nunknown: z\n\n: keep-alive\n\n';
 
   it("reads every form of line break, comments, ids without data and retry, however the stream is cut", () => {
     fc.assert(
@@ -92,7 +97,16 @@ describe("SseReader", () => {
 
 describe("readStdoutLine", () => {
   it("never takes part of a log text for a message", () => {
-    for (const text of ['saw {"jsonrpc":"2.0","id":1,"result":{}} and went on', 'x {"id":1,"result":{}}', '{"jsonrpc":"2.0"', "{{{{{{", '{"method":"x"}', '{"id":5}', "[1,2]", '"jsonrpc"']) {
+    for (const text of [
+      'saw {"jsonrpc":"2.0","id":1,"result":{}} and went on',
+      'x {"id":1,"result":{}}',
+      '{"jsonrpc":"2.0"',
+      "{{{{{{",
+      '{"method":"x"}',
+      '{"id":5}',
+      "[1,2]",
+      '"jsonrpc"',
+    ]) {
       expect(readStdoutLine(Buffer.from(text)).kind, text).toBe("noise");
     }
   });
@@ -149,13 +163,29 @@ describe("on Windows (as text; not run there)", () => {
 });
 
 describe("proxyFor", () => {
-  const env = { HTTPS_PROXY: "http://upper:1", https_proxy: "lower:2", HTTP_PROXY: "http://plain:3", NO_PROXY: "a.test, .b.test *.c.test d.test:8443 10.0.0.1 [::5]" };
+  const env = {
+    HTTPS_PROXY: "http://upper:1",
+    https_proxy: "lower:2",
+    HTTP_PROXY: "http://plain:3",
+    NO_PROXY: "a.test, .b.test *.c.test d.test:8443 10.0.0.1 [::5]",
+  };
   it.each([
     ["https://x.test/", "http://lower:2/"],
     ["http://x.test/", "http://plain:3/"],
-    ["https://a.test/", null], ["https://sub.a.test/", null], ["https://b.test/", null], ["https://sub.b.test/", null], ["https://sub.c.test/", null], ["https://nota.test/", "http://lower:2/"],
-    ["https://d.test:8443/", null], ["https://d.test/", "http://lower:2/"], ["http://10.0.0.1/", null], ["http://10.0.0.11/", "http://plain:3/"], ["http://[::5]/", null],
-    ["http://localhost:5/", null], ["http://127.8.8.8/", null], ["http://[::1]/", null],
+    ["https://a.test/", null],
+    ["https://sub.a.test/", null],
+    ["https://b.test/", null],
+    ["https://sub.b.test/", null],
+    ["https://sub.c.test/", null],
+    ["https://nota.test/", "http://lower:2/"],
+    ["https://d.test:8443/", null],
+    ["https://d.test/", "http://lower:2/"],
+    ["http://10.0.0.1/", null],
+    ["http://10.0.0.11/", "http://plain:3/"],
+    ["http://[::5]/", null],
+    ["http://localhost:5/", null],
+    ["http://127.8.8.8/", null],
+    ["http://[::1]/", null],
   ])("%s goes through %s", (url, proxy) => expect(proxyFor(new URL(url), env)?.href ?? null).toBe(proxy));
 
   it("takes * for all, and ignores proxies of other kinds", () => {
@@ -167,9 +197,17 @@ describe("proxyFor", () => {
 
 describe("adviseVersion", () => {
   it.each([
-    ["the newest known of those listed", { code: -32022, message: "no", data: { supported: ["2024-11-05", "2025-03-26", "2030-01-01"] } }, { kind: "retry", version: "2025-03-26" }],
+    [
+      "the newest known of those listed",
+      { code: -32022, message: "no", data: { supported: ["2024-11-05", "2025-03-26", "2030-01-01"] } },
+      { kind: "retry", version: "2025-03-26" },
+    ],
     ["the next older, when none is named", { code: -32602, message: "bad params", data: undefined }, { kind: "retry", version: "2025-06-18" }],
-    ["none, when only unknown ones are", { code: undefined, message: "Unsupported protocol version; use 2030-01-01", data: undefined }, { kind: "none", listed: ["2030-01-01"] }],
+    [
+      "none, when only unknown ones are",
+      { code: undefined, message: "Unsupported protocol version; use 2030-01-01", data: undefined },
+      { kind: "none", listed: ["2030-01-01"] },
+    ],
     ["nothing, for other errors", { code: -32603, message: "database down since 2024-11-05", data: undefined }, { kind: "other" }],
   ])("says %s", (_name, error, advice) => expect(adviseVersion("2025-11-25", error)).toEqual(advice));
 });

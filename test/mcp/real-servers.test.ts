@@ -31,7 +31,11 @@ describe("server-everything", () => {
     expect(listing.dropped).toEqual([]);
     expect(textOf(await connection.request("tools/call", { name: "echo", arguments: { message: "日本 🎉" } }))).toContain("日本 🎉");
     const progress: number[] = [];
-    await connection.request("tools/call", { name: "trigger-long-running-operation", arguments: { duration: 0.3, steps: 3 } }, { onProgress: (p) => progress.push(p.progress) });
+    await connection.request(
+      "tools/call",
+      { name: "trigger-long-running-operation", arguments: { duration: 0.3, steps: 3 } },
+      { onProgress: (p) => progress.push(p.progress) },
+    );
     expect(progress).toEqual([1, 2, 3]);
     await connection.close();
     expect(connection.closed).toBe(true);
@@ -41,12 +45,23 @@ describe("server-everything", () => {
     const port = await freePort();
     const server = spawn(process.execPath, [everything, "streamableHttp"], { env: { ...process.env, PORT: String(port) }, stdio: "ignore" });
     atEnd(() => server.kill("SIGKILL"));
-    await until(() => fetch(`http://127.0.0.1:${port}/mcp`).then(() => true, () => false), 15_000);
+    await until(
+      () =>
+        fetch(`http://127.0.0.1:${port}/mcp`).then(
+          () => true,
+          () => false,
+        ),
+      15_000,
+    );
     const { connection } = await open(httpSpec(`http://127.0.0.1:${port}/mcp`));
     const listing = await connection.list();
     expect(listing.tools.map((tool) => tool.name)).toContain("echo");
     const progress: number[] = [];
-    await connection.request("tools/call", { name: "trigger-long-running-operation", arguments: { duration: 0.3, steps: 3 } }, { onProgress: (p) => progress.push(p.progress) });
+    await connection.request(
+      "tools/call",
+      { name: "trigger-long-running-operation", arguments: { duration: 0.3, steps: 3 } },
+      { onProgress: (p) => progress.push(p.progress) },
+    );
     expect(progress).toEqual([1, 2, 3]);
     expect(await connection.alive(2000)).toBe(true);
     await connection.close();
@@ -58,14 +73,18 @@ describe("server-filesystem", () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, "a.txt"), "hello");
     const asked: string[] = [];
-    const { connection } = await open(stdioSpec(process.execPath, [filesystem]), { grants: { roots: [folder] } }, {
-      hooks: {
-        onServerRequest: async (request) => {
-          asked.push(request.method);
-          return { roots: [{ uri: `file://${folder}` }] };
+    const { connection } = await open(
+      stdioSpec(process.execPath, [filesystem]),
+      { grants: { roots: [folder] } },
+      {
+        hooks: {
+          onServerRequest: async (request) => {
+            asked.push(request.method);
+            return { roots: [{ uri: `file://${folder}` }] };
+          },
         },
       },
-    });
+    );
     await until(() => asked.length > 0);
     expect(asked).toEqual(["roots/list"]);
     await until(async () => !(await connection.request("tools/call", { name: "list_allowed_directories", arguments: {} }).then(textOf)).endsWith(":\n"));

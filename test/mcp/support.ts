@@ -54,7 +54,11 @@ export interface Opened {
 }
 
 /** Connects to a server and records what the connection tells; it is closed after the test. */
-export async function open(connect: AppPlan["connect"], parts: Partial<AppPlan> = {}, options: { readonly connector?: Connector; readonly hooks?: ConnectionHooks; readonly scope?: string } = {}): Promise<Opened> {
+export async function open(
+  connect: AppPlan["connect"],
+  parts: Partial<AppPlan> = {},
+  options: { readonly connector?: Connector; readonly hooks?: ConnectionHooks; readonly scope?: string } = {},
+): Promise<Opened> {
   const connector = options.connector ?? connectorFor();
   const stderr: string[] = [];
   const notes: string[] = [];

@@ -21,7 +21,13 @@ function fileSet(topology: string, manifests: Readonly<Record<string, string>> =
   };
 }
 
-function planOf(topology: string, manifests: Readonly<Record<string, string>> = {}, policies: Readonly<Record<string, string>> = {}, lastGood: Plan | null = null, key = KEY): Plan {
+function planOf(
+  topology: string,
+  manifests: Readonly<Record<string, string>> = {},
+  policies: Readonly<Record<string, string>> = {},
+  lastGood: Plan | null = null,
+  key = KEY,
+): Plan {
   const loaded = loadConfig(fileSet(topology, manifests, policies), { env: { TOKEN: "s3cret-value" }, readSecretFile: () => "x" });
   expect(loaded.config, JSON.stringify(loaded.diagnostics, null, 1)).not.toBeNull();
   return compilePlan(loaded.config!, { secretKey: key, lastGood }).plan;
@@ -41,13 +47,31 @@ commands: [{ name: send, risk: high }]
 trust: high
 `;
 const M = { "apps/x/manifest.yaml": MANIFEST };
-const NOTHING: Partial<ChangeSet> = { start: [], stop: [], restart: [], reconnect: [], relist: [], live: [], parked: [], policy: false, signals: false, exports: false, settings: false, host: [], empty: true };
+const NOTHING: Partial<ChangeSet> = {
+  start: [],
+  stop: [],
+  restart: [],
+  reconnect: [],
+  relist: [],
+  live: [],
+  parked: [],
+  policy: false,
+  signals: false,
+  exports: false,
+  settings: false,
+  host: [],
+  empty: true,
+};
 
 describe("compile", () => {
   it("what did not change is the same object in the next plan", () => {
     const loader = createLoader();
-    const policies = { "topology/policies/a.yaml": "rules: [{ id: a, apps: [org.x.app], action: ask }]", "topology/policies/b.yaml": "rules: [{ id: b, tools: [send], action: ask }]" };
-    const next = (manifests: Readonly<Record<string, string>>, files: Readonly<Record<string, string>>): Plan => compilePlan(loader.load(fileSet(BASE, manifests, files), { env: { TOKEN: "s3cret-value" }, readSecretFile: () => "x" }).config!, { secretKey: KEY }).plan;
+    const policies = {
+      "topology/policies/a.yaml": "rules: [{ id: a, apps: [org.x.app], action: ask }]",
+      "topology/policies/b.yaml": "rules: [{ id: b, tools: [send], action: ask }]",
+    };
+    const next = (manifests: Readonly<Record<string, string>>, files: Readonly<Record<string, string>>): Plan =>
+      compilePlan(loader.load(fileSet(BASE, manifests, files), { env: { TOKEN: "s3cret-value" }, readSecretFile: () => "x" }).config!, { secretKey: KEY }).plan;
     const other = { "apps/y/manifest.yaml": MANIFEST.replace("org.x.app", "org.x.other") };
     const first = next({ ...M, ...other }, policies);
     const edited = next({ ...other, "apps/x/manifest.yaml": MANIFEST.replace("high", "medium") }, policies);
@@ -129,28 +153,53 @@ describe("diff", () => {
 
   it.each([
     ["a header", BASE.replace("Bearer", "Token"), { reconnect: ["org.x.http"], unchanged: ["org.x.app"] }],
-    ["an app's url", BASE.replace("/mcp\"", "/v2\""), { reconnect: ["org.x.http"], unchanged: ["org.x.app"] }],
+    ["an app's url", BASE.replace('/mcp"', '/v2"'), { reconnect: ["org.x.http"], unchanged: ["org.x.app"] }],
     ["data_dir", `${BASE}data_dir: ../other\n`, { host: ["audit.file", "data_dir", "inbox.dir"] }],
     ["pins", `${BASE}pins: enforce\n`, { settings: true }],
     ["an export", `${BASE}exports: [{ format: openai, file: o.json }]\n`, { exports: true }],
     ["a default", `${BASE}defaults: { call_timeout: 5s }\n`, { live: ["org.x.app", "org.x.http"] }],
   ] as const)("%s", (_what, topology, expected) => {
-    expect(diffPlans(planOf(BASE, M), planOf(topology, M))).toMatchObject({ ...NOTHING, unchanged: ["org.x.app", "org.x.http"], empty: false, ...unchangedFor(expected), ...expected });
+    expect(diffPlans(planOf(BASE, M), planOf(topology, M))).toMatchObject({
+      ...NOTHING,
+      unchanged: ["org.x.app", "org.x.http"],
+      empty: false,
+      ...unchangedFor(expected),
+      ...expected,
+    });
   });
 
   it("sees policy edits as policy alone", () => {
     const rule = (risk: string): Record<string, string> => ({ "topology/policies/p.yaml": `rules: [{ id: a, tools: ["send"], risk: ${risk} }]\n` });
     const topology = `${BASE}policies: [policies/*.yaml]\n`;
     expect(diffPlans(planOf(topology, M, rule("low")), planOf(topology, M, rule("high")))).toMatchObject({ ...NOTHING, policy: true, empty: false });
-    expect(diffPlans(planOf(topology, M, rule("low")), planOf(topology, M, { "topology/policies/p.yaml": `# comment\n${rule("low")["topology/policies/p.yaml"]!}` }))).toMatchObject(NOTHING);
+    expect(
+      diffPlans(
+        planOf(topology, M, rule("low")),
+        planOf(topology, M, { "topology/policies/p.yaml": `# comment\n${rule("low")["topology/policies/p.yaml"]!}` }),
+      ),
+    ).toMatchObject(NOTHING);
   });
 
-  property("is empty whatever the order of keys, comments and explicit defaults", fc.tuple(fc.shuffledSubarray(["name: x", "reload: auto", "watch: auto", "pins: first_use", "defaults: { call_timeout: 30s, start_timeout: 60s }", "limits: { concurrent_starts: 4 }"]), fc.boolean()), ([lines, comment]) => {
-    const plain = `topology: 1\nname: x\ndiscover: [{ glob: ../apps/*/manifest.yaml, trusted: true }]\n`;
-    const dressed = `${comment ? "# hello\n" : ""}topology: 1\ndiscover:\n  - trusted: true\n    glob: ../apps/*/manifest.yaml\n${lines.filter((l) => l !== "name: x").join("\n")}\nname: x\n`;
-    const changes = diffPlans(planOf(plain, M), planOf(dressed, M));
-    expect(changes).toMatchObject({ ...NOTHING, unchanged: ["org.x.app"] });
-  });
+  property(
+    "is empty whatever the order of keys, comments and explicit defaults",
+    fc.tuple(
+      fc.shuffledSubarray([
+        "name: x",
+        "reload: auto",
+        "watch: auto",
+        "pins: first_use",
+        "defaults: { call_timeout: 30s, start_timeout: 60s }",
+        "limits: { concurrent_starts: 4 }",
+      ]),
+      fc.boolean(),
+    ),
+    ([lines, comment]) => {
+      const plain = `topology: 1\nname: x\ndiscover: [{ glob: ../apps/*/manifest.yaml, trusted: true }]\n`;
+      const dressed = `${comment ? "# hello\n" : ""}topology: 1\ndiscover:\n  - trusted: true\n    glob: ../apps/*/manifest.yaml\n${lines.filter((l) => l !== "name: x").join("\n")}\nname: x\n`;
+      const changes = diffPlans(planOf(plain, M), planOf(dressed, M));
+      expect(changes).toMatchObject({ ...NOTHING, unchanged: ["org.x.app"] });
+    },
+  );
 });
 
 function unchangedFor(expected: Partial<ChangeSet>): Partial<ChangeSet> {

@@ -5,8 +5,20 @@ import { classifyLeaves, schemaProperties } from "../../src/plan/schema-classes.
 
 describe("reload classes in the schemas", () => {
   it("classifies every leaf by its own x-reload, else by its parent's", () => {
-    const leaves = classifyLeaves({ name: "n", mcp: { command: ["a"], env: { A: "1" }, url: "http://x", health_timeout: 3 }, tools: { include: ["a"] }, grants: { roots: ["/r"] } }, "app.schema.json", "/$defs/entry");
-    expect(Object.fromEntries(leaves.map((l) => [l.path, l.class]))).toEqual({ name: "live", "mcp.command": "restart", "mcp.env.A": "restart", "mcp.url": "reconnect", "mcp.health_timeout": "live", "tools.include": "live", "grants.roots": "reconnect" });
+    const leaves = classifyLeaves(
+      { name: "n", mcp: { command: ["a"], env: { A: "1" }, url: "http://x", health_timeout: 3 }, tools: { include: ["a"] }, grants: { roots: ["/r"] } },
+      "app.schema.json",
+      "/$defs/entry",
+    );
+    expect(Object.fromEntries(leaves.map((l) => [l.path, l.class]))).toEqual({
+      name: "live",
+      "mcp.command": "restart",
+      "mcp.env.A": "restart",
+      "mcp.url": "reconnect",
+      "mcp.health_timeout": "live",
+      "tools.include": "live",
+      "grants.roots": "reconnect",
+    });
   });
 
   it("has a description and a reload class on every property of every configuration schema", async () => {

@@ -26,12 +26,35 @@ const action = pick<Action>("allow", "ask", "deny");
 /** A rule without undefined members, as a parsed file has none. */
 const rule = (id: string): fc.Arbitrary<PolicyRuleConfig> =>
   fc
-    .record({ apps: globs(APPS), tools: globs(TOOLS), action: maybe(action), risk: maybe(pick(...RISKS)), clients: globs(["bot", "web"]), audit: maybe(pick("summary", "full")), args: maybe(fc.dictionary(pick("x", "y.z"), matcher, { minKeys: 1, maxKeys: 2 })) })
+    .record({
+      apps: globs(APPS),
+      tools: globs(TOOLS),
+      action: maybe(action),
+      risk: maybe(pick(...RISKS)),
+      clients: globs(["bot", "web"]),
+      audit: maybe(pick("summary", "full")),
+      args: maybe(fc.dictionary(pick("x", "y.z"), matcher, { minKeys: 1, maxKeys: 2 })),
+    })
     .map((r) => JSON.parse(JSON.stringify({ id, limits: { rate: "5/min" }, ...r })) as PolicyRuleConfig);
 const ruleList = fc.integer({ min: 0, max: 6 }).chain((n) => fc.tuple(...Array.from({ length: n }, (_, i) => rule(`r${i}`))));
-const value = fc.oneof(pick("a", "/data/x", "/data/../secret/k", "docs/./y", "％41", "ab"), fc.integer({ min: -1, max: 9 }), fc.boolean(), fc.constant(null), fc.array(pick<Json>("a", "/x", 3), { maxLength: 3 }));
+const value = fc.oneof(
+  pick("a", "/data/x", "/data/../secret/k", "docs/./y", "％41", "ab"),
+  fc.integer({ min: -1, max: 9 }),
+  fc.boolean(),
+  fc.constant(null),
+  fc.array(pick<Json>("a", "/x", 3), { maxLength: 3 }),
+);
 const args = fc.dictionary(pick("x", "y", "y.z"), fc.oneof(value, fc.record({ z: value })), { maxKeys: 3 }).map((a) => JSON.parse(JSON.stringify(a)));
-const subject = fc.record({ app: pick(...APPS), name: pick(...TOOLS), trust: pick("high", "medium", "low"), manifestRisk: pick(null, ...RISKS), readOnlyHint: fc.boolean(), destructiveHint: fc.boolean() }).map((s) => tool(s.app, s.name, s as never));
+const subject = fc
+  .record({
+    app: pick(...APPS),
+    name: pick(...TOOLS),
+    trust: pick("high", "medium", "low"),
+    manifestRisk: pick(null, ...RISKS),
+    readOnlyHint: fc.boolean(),
+    destructiveHint: fc.boolean(),
+  })
+  .map((s) => tool(s.app, s.name, s as never));
 const call = fc.record({ client: pick("bot", "web", "cli"), args });
 const RANK: Record<Action, number> = { allow: 0, ask: 1, deny: 2 };
 
@@ -79,13 +102,19 @@ describe("decide", () => {
 
   it("order of rules and files changes nothing", () => {
     fc.assert(
-      fc.property(ruleList.chain((r) => fc.tuple(fc.constant(r), fc.shuffledSubarray(r, { minLength: r.length }), fc.nat(r.length))), subject, call, fc.boolean(), ([rules, shuffled, cut], s, c, marked) => {
-        const one = policyOf({ rules });
-        const two = compilePolicy([loaded({ rules: shuffled.slice(0, cut) }), loaded({ rules: shuffled.slice(cut) })]).rules;
-        const strip = ({ rule: r, reason: _reason, riskSource: _source, ...rest }: ReturnType<typeof decide>) => ({ ...rest, rule: r?.id ?? null });
-        expect(strip(decide(one, s, c, marked))).toEqual(strip(decide(two, s, c, marked)));
-        expect(one.revision).toBe(two.revision);
-      }),
+      fc.property(
+        ruleList.chain((r) => fc.tuple(fc.constant(r), fc.shuffledSubarray(r, { minLength: r.length }), fc.nat(r.length))),
+        subject,
+        call,
+        fc.boolean(),
+        ([rules, shuffled, cut], s, c, marked) => {
+          const one = policyOf({ rules });
+          const two = compilePolicy([loaded({ rules: shuffled.slice(0, cut) }), loaded({ rules: shuffled.slice(cut) })]).rules;
+          const strip = ({ rule: r, reason: _reason, riskSource: _source, ...rest }: ReturnType<typeof decide>) => ({ ...rest, rule: r?.id ?? null });
+          expect(strip(decide(one, s, c, marked))).toEqual(strip(decide(two, s, c, marked)));
+          expect(one.revision).toBe(two.revision);
+        },
+      ),
     );
   });
 
@@ -109,7 +138,15 @@ describe("decide", () => {
   });
 
   it("is quick with 1,000 rules and 10,000 known tools", () => {
-    const rules = rulesOf(...Array.from({ length: 1000 }, (_, i): PolicyRuleConfig => (i % 3 === 0 ? { id: `r${i}`, apps: [`app${i % 100}`], tools: [`tool_${i}*`], action: "allow" } : i % 3 === 1 ? { id: `r${i}`, tools: [`t?ol_${i}_*`], action: "ask" } : { id: `r${i}`, apps: [`app${i % 100}`], args: { path: { under: "/data" } }, risk: "medium", limits: { rate: "10/min" } })));
+    const rules = rulesOf(
+      ...Array.from({ length: 1000 }, (_, i): PolicyRuleConfig =>
+        i % 3 === 0
+          ? { id: `r${i}`, apps: [`app${i % 100}`], tools: [`tool_${i}*`], action: "allow" }
+          : i % 3 === 1
+            ? { id: `r${i}`, tools: [`t?ol_${i}_*`], action: "ask" }
+            : { id: `r${i}`, apps: [`app${i % 100}`], args: { path: { under: "/data" } }, risk: "medium", limits: { rate: "10/min" } },
+      ),
+    );
     const subjects = Array.from({ length: 10_000 }, (_, i) => tool(`app${i % 100}`, `tool_${i}`));
     const context = { client: "bot", args: { path: "/data/x" } };
     for (const s of subjects) decide(rules, s, context, false);

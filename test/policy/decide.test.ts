@@ -6,7 +6,8 @@ import type { Subject } from "../../src/policy/types.ts";
 import type { PolicyRuleConfig } from "../../generated/policy.d.ts";
 import { policyOf, rulesOf, tool } from "./policy-of.ts";
 
-const call = (rules: PolicyRules, subject: Subject, args: JsonObject | null = {}, client = "bot", marked = false) => decide(rules, subject, { client, args }, marked);
+const call = (rules: PolicyRules, subject: Subject, args: JsonObject | null = {}, client = "bot", marked = false) =>
+  decide(rules, subject, { client, args }, marked);
 const action = (...input: Parameters<typeof call>) => call(...input).action;
 
 describe("risk table", () => {
@@ -59,7 +60,12 @@ describe("rules", () => {
   const allow: PolicyRuleConfig = { id: "files", apps: ["files"], action: "allow" };
 
   it("deny beats allow whatever the order, and names rule, file and line", () => {
-    for (const rules of [rulesOf(allow, deny), rulesOf(deny, allow), policyOf({ rules: [allow] }, { rules: [deny] }), policyOf({ rules: [deny] }, { rules: [allow] })]) {
+    for (const rules of [
+      rulesOf(allow, deny),
+      rulesOf(deny, allow),
+      policyOf({ rules: [allow] }, { rules: [deny] }),
+      policyOf({ rules: [deny] }, { rules: [allow] }),
+    ]) {
       const decision = call(rules, tool("files", "delete"));
       expect(decision.action).toBe("deny");
       expect(decision.rule?.id).toBe("no-delete");
@@ -81,7 +87,13 @@ describe("rules", () => {
   it("patterns are anchored over app and own tool name", () => {
     const rules = rulesOf({ id: "a", apps: ["im.polaris.qq"], tools: ["send_*"], action: "allow" });
     expect(action(rules, tool("im.polaris.qq", "send_message"))).toBe("allow");
-    for (const [app, name] of [["im.polaris.qq2", "send_x"], ["im.polaris.qq.evil", "send_x"], ["xim.polaris.qq", "send_x"], ["im.polaris.qq", "resend_x"], ["imxpolaris.qq", "send_x"]]) {
+    for (const [app, name] of [
+      ["im.polaris.qq2", "send_x"],
+      ["im.polaris.qq.evil", "send_x"],
+      ["xim.polaris.qq", "send_x"],
+      ["im.polaris.qq", "resend_x"],
+      ["imxpolaris.qq", "send_x"],
+    ]) {
       expect(action(rules, tool(app!, name!))).toBe("ask");
     }
   });
@@ -98,7 +110,10 @@ describe("rules", () => {
   });
 
   it("of two risks the higher counts", () => {
-    expect(riskOf(rulesOf({ id: "a", tools: ["x"], risk: "low" }, { id: "b", tools: ["x*"], risk: "high" }), tool("p", "x"))).toMatchObject({ risk: "high", source: expect.stringContaining("rule b") });
+    expect(riskOf(rulesOf({ id: "a", tools: ["x"], risk: "low" }, { id: "b", tools: ["x*"], risk: "high" }), tool("p", "x"))).toMatchObject({
+      risk: "high",
+      source: expect.stringContaining("rule b"),
+    });
   });
 
   it("clients: a rule for one caller leaves others alone", () => {
@@ -172,7 +187,9 @@ describe("data flow", () => {
   it("deny, another sink risk, and off are the user's", () => {
     expect(action(policyOf({ data_flow: { action: "deny" } }), shell, {}, "bot", true)).toBe("deny");
     expect(action(policyOf({ data_flow: { sinks: { risk: "medium" } } }), notes, {}, "bot", true)).toBe("ask");
-    expect(call(policyOf({ data_flow: { action: "off" }, rules: [{ id: "a", apps: ["shell"], action: "allow" }] }), shell, {}, "bot", true).action).toBe("allow");
+    expect(call(policyOf({ data_flow: { action: "off" }, rules: [{ id: "a", apps: ["shell"], action: "allow" }] }), shell, {}, "bot", true).action).toBe(
+      "allow",
+    );
   });
 
   it("a critical call stays denied in a marked session", () => {
@@ -190,7 +207,12 @@ describe("faults", () => {
   it("an error in evaluation denies", () => {
     const rules = rulesOf({ id: "a", args: { x: { equals: 1 } as never }, action: "allow" });
     const args: JsonObject = {};
-    Object.defineProperty(args, "x", { enumerable: true, get: () => { throw new Error("boom"); } });
+    Object.defineProperty(args, "x", {
+      enumerable: true,
+      get: () => {
+        throw new Error("boom");
+      },
+    });
     const decision = call(rules, tool("a", "b", { manifestRisk: "low" }), args);
     expect(decision.action).toBe("deny");
     expect(decision.reason).toContain("policy error");

@@ -37,7 +37,18 @@ describe("values", () => {
   });
 
   it("a missing argument satisfies nothing but present: false", () => {
-    for (const matcher of [{ equals: "a" }, { one_of: [1] }, { glob: "*" }, { matches: "" }, { min: 0 }, { max: 9 }, { max_length: 9 }, { under: "/" }, { present: true }]) expect(judge(matcher, {})).toBe("no");
+    for (const matcher of [
+      { equals: "a" },
+      { one_of: [1] },
+      { glob: "*" },
+      { matches: "" },
+      { min: 0 },
+      { max: 9 },
+      { max_length: 9 },
+      { under: "/" },
+      { present: true },
+    ])
+      expect(judge(matcher, {})).toBe("no");
     expect(judge({ present: false }, {})).toBe("yes");
     expect(judge({ present: false }, { x: null })).toBe("no");
   });
@@ -96,7 +107,8 @@ describe("paths", () => {
   });
 
   it("a glob sees every spelling of a path", () => {
-    for (const path of ["./x/../secret/k", "/w/secret/k", "secret/k", "/w/%73ecret/k", "\\w\\secret\\k", "/w//secret/./k"]) expect(judge({ glob: "**/secret/**" }, { x: path }), path).not.toBe("no");
+    for (const path of ["./x/../secret/k", "/w/secret/k", "secret/k", "/w/%73ecret/k", "\\w\\secret\\k", "/w//secret/./k"])
+      expect(judge({ glob: "**/secret/**" }, { x: path }), path).not.toBe("no");
     expect(judge({ glob: "**/secret/**" }, { x: "/w/secrets/k" })).toBe("no");
     expect(judge({ glob: "/data/*" }, { x: "/data/../etc/passwd" })).toBe("unclear");
     expect(judge({ glob: "https://good.invalid/*" }, { x: "https://good.invalid/a/b?c=d" })).toBe("yes");

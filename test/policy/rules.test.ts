@@ -14,8 +14,21 @@ const codes = (...files: PolicyConfig[]) => compilePolicy(files.map((f, i) => lo
 
 describe("compilePolicy", () => {
   it("two rules with one id: an error with both places", () => {
-    const { diagnostics, rules } = compilePolicy([loaded({ rules: [{ id: "a", risk: "low" }] }, "one.yaml"), loaded({ rules: [{ id: "b", risk: "low" }, { id: "a", risk: "high" }] }, "two.yaml")]);
-    expect(diagnostics).toMatchObject([{ code: "duplicate-rule", severity: "error", place: { file: "two.yaml", line: 2 }, related: [{ place: { file: "one.yaml", line: 1 } }] }]);
+    const { diagnostics, rules } = compilePolicy([
+      loaded({ rules: [{ id: "a", risk: "low" }] }, "one.yaml"),
+      loaded(
+        {
+          rules: [
+            { id: "b", risk: "low" },
+            { id: "a", risk: "high" },
+          ],
+        },
+        "two.yaml",
+      ),
+    ]);
+    expect(diagnostics).toMatchObject([
+      { code: "duplicate-rule", severity: "error", place: { file: "two.yaml", line: 2 }, related: [{ place: { file: "one.yaml", line: 1 } }] },
+    ]);
     expect(decide(rules, tool("a", "b", { manifestRisk: "low" }), { client: "c", args: {} }, false).action).toBe("deny");
   });
 
@@ -40,7 +53,19 @@ describe("compilePolicy", () => {
   });
 
   it("is quiet about what is right", () => {
-    expect(codes({ rules: [{ id: "a", action: "deny" }, { id: "b", apps: ["x"], action: "allow" }, { id: "c", limits: { rate: "10/min" } }] }, {}, { approvals: { expires: "5m" } })).toEqual([]);
+    expect(
+      codes(
+        {
+          rules: [
+            { id: "a", action: "deny" },
+            { id: "b", apps: ["x"], action: "allow" },
+            { id: "c", limits: { rate: "10/min" } },
+          ],
+        },
+        {},
+        { approvals: { expires: "5m" } },
+      ),
+    ).toEqual([]);
   });
 
   it("no files are the defaults, frozen, with a revision of their own", () => {
@@ -61,7 +86,9 @@ describe("checkPolicy", () => {
   const check = (rules: ReturnType<typeof rulesOf>, apps?: string[]) => checkPolicy(rules, known, apps);
 
   it("a pattern that matches nothing is a warning with near names", () => {
-    expect(check(rulesOf({ id: "a", apps: ["cahce"], action: "allow" }))).toMatchObject([{ code: "rule-matches-nothing", severity: "warning", help: ['did you mean "cache"?'] }]);
+    expect(check(rulesOf({ id: "a", apps: ["cahce"], action: "allow" }))).toMatchObject([
+      { code: "rule-matches-nothing", severity: "warning", help: ['did you mean "cache"?'] },
+    ]);
     expect(check(rulesOf({ id: "a", tools: ["raed"], action: "allow" }))).toMatchObject([{ code: "rule-matches-nothing", help: ['did you mean "read"?'] }]);
     expect(check(rulesOf({ id: "a", tools: ["cache.read"], action: "allow" }))[0]?.help?.[0]).toContain("bare name");
     expect(check(rulesOf({ id: "a", apps: ["sh"], tools: ["write_*"], action: "allow" }))[0]?.help?.[0]).toContain('"cache" has such a tool');
@@ -69,7 +96,14 @@ describe("checkPolicy", () => {
 
   it("takes time in proportion to the rules, not to rules times tools", () => {
     const many = Array.from({ length: 20_000 }, (_, i) => ({ app: `app${Math.floor(i / 10)}`, name: `tool_${i}`, kind: "tool" as const }));
-    const rules = rulesOf(...Array.from({ length: 2000 }, (_, i): PolicyRuleConfig => ({ id: `r${i}`, apps: [`app${i}`], tools: i % 2 === 0 ? [`tool_${i}*`] : ["nothing_like_it"], action: "ask" })));
+    const rules = rulesOf(
+      ...Array.from({ length: 2000 }, (_, i): PolicyRuleConfig => ({
+        id: `r${i}`,
+        apps: [`app${i}`],
+        tools: i % 2 === 0 ? [`tool_${i}*`] : ["nothing_like_it"],
+        action: "ask",
+      })),
+    );
     const start = performance.now();
     const found = checkPolicy(rules, many);
     expect(performance.now() - start).toBeLessThan(5000);
@@ -77,7 +111,13 @@ describe("checkPolicy", () => {
   });
 
   it("rules that name a package and rules with patterns are found together, in the order of ids", () => {
-    const rules = rulesOf({ id: "c", apps: ["sh"], action: "ask" }, { id: "a", apps: ["*"], tools: ["exec"], action: "ask" }, { id: "d", action: "ask" }, { id: "b", apps: ["cache", "sh", "sh"], action: "ask" }, { id: "e", apps: ["cache"], action: "ask" });
+    const rules = rulesOf(
+      { id: "c", apps: ["sh"], action: "ask" },
+      { id: "a", apps: ["*"], tools: ["exec"], action: "ask" },
+      { id: "d", action: "ask" },
+      { id: "b", apps: ["cache", "sh", "sh"], action: "ask" },
+      { id: "e", apps: ["cache"], action: "ask" },
+    );
     expect(rules.candidates("tool", "sh", "exec").map((r) => r.ref.id)).toEqual(["a", "b", "c", "d"]);
     expect(rules.candidates("tool", "cache", "read").map((r) => r.ref.id)).toEqual(["b", "d", "e"]);
   });
@@ -90,20 +130,34 @@ describe("checkPolicy", () => {
   });
 
   it("matching rules, open-ended ones and apps that are down give no warning", () => {
-    expect(check(rulesOf({ id: "a", apps: ["cach?"], tools: ["write_*"], action: "allow" }, { id: "b", resources: ["repo://*"], action: "deny" }, { id: "c", apps: ["sh"], action: "ask" }))).toEqual([]);
+    expect(
+      check(
+        rulesOf(
+          { id: "a", apps: ["cach?"], tools: ["write_*"], action: "allow" },
+          { id: "b", resources: ["repo://*"], action: "deny" },
+          { id: "c", apps: ["sh"], action: "ask" },
+        ),
+      ),
+    ).toEqual([]);
     expect(check(rulesOf({ id: "a", apps: ["down"], tools: ["x"], action: "allow" }), ["down"])).toEqual([]);
   });
 
   it("a rule that a stricter one covers is shadowed; one with a narrower client is not", () => {
     const deny: PolicyRuleConfig = { id: "d", apps: ["cache"], action: "deny" };
-    expect(check(rulesOf({ id: "a", apps: ["cache"], tools: ["read"], action: "allow" }, deny))).toMatchObject([{ code: "shadowed-rule", message: expect.stringContaining("rule d") }]);
+    expect(check(rulesOf({ id: "a", apps: ["cache"], tools: ["read"], action: "allow" }, deny))).toMatchObject([
+      { code: "shadowed-rule", message: expect.stringContaining("rule d") },
+    ]);
     expect(check(rulesOf({ id: "a", tools: ["*"], action: "ask" }, deny))).toEqual([]);
     expect(check(rulesOf({ id: "a", apps: ["cache"], action: "allow" }, { ...deny, clients: ["bot"] }))).toEqual([]);
   });
 
   it("two risks for one tool, and an allow that a critical tool ignores", () => {
-    expect(check(rulesOf({ id: "a", tools: ["read"], risk: "low" }, { id: "b", tools: ["re*"], risk: "high" }))).toMatchObject([{ code: "risk-conflict", related: [{ message: "low here" }] }]);
-    expect(check(rulesOf({ id: "a", tools: ["exec"], risk: "critical" }, { id: "b", apps: ["sh"], action: "allow" }))).toMatchObject([{ code: "critical-needs-risk", message: expect.stringContaining('"b"') }]);
+    expect(check(rulesOf({ id: "a", tools: ["read"], risk: "low" }, { id: "b", tools: ["re*"], risk: "high" }))).toMatchObject([
+      { code: "risk-conflict", related: [{ message: "low here" }] },
+    ]);
+    expect(check(rulesOf({ id: "a", tools: ["exec"], risk: "critical" }, { id: "b", apps: ["sh"], action: "allow" }))).toMatchObject([
+      { code: "critical-needs-risk", message: expect.stringContaining('"b"') },
+    ]);
   });
 });
 
@@ -127,7 +181,13 @@ describe("policy test", () => {
 
   it("a faulty fixture is told, not skipped", () => {
     expect(readFixtures("x").faults).toHaveLength(1);
-    expect(readFixtures([{ tool: "a", expect: "perhaps" }, { tol: "a", expect: "deny" }, { tool: "a", expect: { action: "ask", rul: "x" }, session: "dirty" }]).faults).toEqual([
+    expect(
+      readFixtures([
+        { tool: "a", expect: "perhaps" },
+        { tol: "a", expect: "deny" },
+        { tool: "a", expect: { action: "ask", rul: "x" }, session: "dirty" },
+      ]).faults,
+    ).toEqual([
       "fixture 1: expect needs an action: allow, ask or deny",
       expect.stringContaining('fixture 2: unknown key "tol"'),
       expect.stringContaining("fixture 2: tool is missing"),
@@ -156,7 +216,14 @@ describe("policy suggest", () => {
   });
 
   it("drafts one rule an app and risk, never an allow, the same text for any order", () => {
-    const inputs = ["send_message", "get_weather", "frob"].map((t) => ({ app: "im.polaris.qq", tool: t, trust: "medium" as const, description: null, readOnly: false, destructive: false }));
+    const inputs = ["send_message", "get_weather", "frob"].map((t) => ({
+      app: "im.polaris.qq",
+      tool: t,
+      trust: "medium" as const,
+      description: null,
+      readOnly: false,
+      destructive: false,
+    }));
     const text = suggestPolicy(inputs);
     expect(text).toBe(suggestPolicy([...inputs].reverse()));
     expect(text).not.toContain("allow");
@@ -166,7 +233,12 @@ describe("policy suggest", () => {
 });
 
 describe("flows", () => {
-  const subjects = [tool("web", "get", { trust: "low", manifestRisk: "low" }), tool("shell", "exec", { trust: "high", manifestRisk: "critical" }), tool("qq", "send", { manifestRisk: "high" }), tool("notes", "sum", { manifestRisk: "medium" })];
+  const subjects = [
+    tool("web", "get", { trust: "low", manifestRisk: "low" }),
+    tool("shell", "exec", { trust: "high", manifestRisk: "critical" }),
+    tool("qq", "send", { manifestRisk: "high" }),
+    tool("notes", "sum", { manifestRisk: "medium" }),
+  ];
 
   it("names sources, sinks and what a marked session gets", () => {
     const report = flowReport(rulesOf({ id: "a", apps: ["qq"], action: "allow" }), subjects);

@@ -14,7 +14,8 @@ const refusedUntil = (ms: number): NonNullable<PlayedServer["connect"]> => {
     if (Date.now() < from) throw new StartError("connection refused", { retry: true });
   };
 };
-const lease = (w: ReturnType<typeof world>, app = APP, ms = 5_000) => w.runtime.lease(app, { scope: "shared", hooks: {}, capabilities: undefined, signal: patience(ms) });
+const lease = (w: ReturnType<typeof world>, app = APP, ms = 5_000) =>
+  w.runtime.lease(app, { scope: "shared", hooks: {}, capabilities: undefined, signal: patience(ms) });
 
 describe("an app that does not come up", () => {
   it("is tried a few times fast, then parked and probed slowly, for ever, and comes back by itself (hermes-agent#60228)", async () => {
@@ -31,7 +32,16 @@ describe("an app that does not come up", () => {
   });
 
   it("with many attempts allowed never waits longer than the cap, and says when it tries again", async () => {
-    const w = world({ [APP]: { connect: (attempt) => { if (attempt <= 12) throw new StartError("no luck", { retry: true }); } } }, { plan: { restart: { enabled: true, maxAttempts: 50, backoffMs: 2_000 } } });
+    const w = world(
+      {
+        [APP]: {
+          connect: (attempt) => {
+            if (attempt <= 12) throw new StartError("no luck", { retry: true });
+          },
+        },
+      },
+      { plan: { restart: { enabled: true, maxAttempts: 50, backoffMs: 2_000 } } },
+    );
     await w.start();
     await w.pass(700_000);
     const times = w.attempts(APP);
@@ -64,17 +74,31 @@ describe("an app that does not come up", () => {
   });
 
   it("because of its configuration is asked once and never again by itself; 50 calls hear why at once (hermes-agent#18165)", async () => {
-    const w = world({ [APP]: { connect: () => { throw new StartError("HTTP 404 from host", { retry: false }); } } });
+    const w = world({
+      [APP]: {
+        connect: () => {
+          throw new StartError("HTTP 404 from host", { retry: false });
+        },
+      },
+    });
     await w.start();
     await w.pass(24 * 3_600_000);
     const calls = await Promise.allSettled(Array.from({ length: 50 }, () => lease(w)));
-    expect(new Set(calls.map((c) => (c.status === "rejected" ? (c.reason as Error).message : "served")))).toEqual(new Set([`app ${APP} could not be started: HTTP 404 from host`]));
+    expect(new Set(calls.map((c) => (c.status === "rejected" ? (c.reason as Error).message : "served")))).toEqual(
+      new Set([`app ${APP} could not be started: HTTP 404 from host`]),
+    );
     expect(w.attempts(APP)).toHaveLength(1);
   });
 
   it("is always tried when a person asks, parked or failed, and its attempts count anew", async () => {
     let broken = true;
-    const w = world({ [APP]: { connect: () => { if (broken) throw new StartError("no such program", { retry: false }); } } });
+    const w = world({
+      [APP]: {
+        connect: () => {
+          if (broken) throw new StartError("no such program", { retry: false });
+        },
+      },
+    });
     await w.start();
     broken = false;
     const done = w.runtime.runner(APP)!.restart();
@@ -119,7 +143,13 @@ describe("an app that dies again and again", () => {
 
   it("keeps its tools in prompts while it is down for a moment, has them marked once it is parked, and back with one change", async () => {
     let down = false;
-    const w = world({ [APP]: { connect: () => { if (down) throw new StartError("connection refused", { retry: true }); } } });
+    const w = world({
+      [APP]: {
+        connect: () => {
+          if (down) throw new StartError("connection refused", { retry: true });
+        },
+      },
+    });
     await w.start();
     const digest = (): string => w.runtime.snapshot.catalog.digest;
     const tool = () => w.runtime.snapshot.catalog.byFull(`${APP}.echo`)!;
@@ -207,7 +237,16 @@ describe("starts side by side", () => {
     const servers = Object.fromEntries(
       Array.from({ length: 12 }, (_, i) => {
         const name = `org.example.s${i}`;
-        return [name, { connect: async () => { const from = Date.now(); await machine.work(3_000); took.set(name, Date.now() - from); } }];
+        return [
+          name,
+          {
+            connect: async () => {
+              const from = Date.now();
+              await machine.work(3_000);
+              took.set(name, Date.now() - from);
+            },
+          },
+        ];
       }),
     );
     const w = world(servers, { concurrentStarts: 4 });
@@ -232,7 +271,15 @@ describe("list_changed", () => {
 
   it("always honours the last change of a burst, also one that comes while the lists are being read", async () => {
     const tools = ["one"];
-    const w = world({ [APP]: { list: async (count) => { const now = [...tools]; if (count > 1) await new Promise((resolve) => setTimeout(resolve, 1_100)); return now; } } });
+    const w = world({
+      [APP]: {
+        list: async (count) => {
+          const now = [...tools];
+          if (count > 1) await new Promise((resolve) => setTimeout(resolve, 1_100));
+          return now;
+        },
+      },
+    });
     await w.start();
     for (const name of ["two", "three", "four"]) {
       tools.push(name);
@@ -247,7 +294,14 @@ describe("list_changed", () => {
   it("after every reading although nothing changed is heard ever more rarely, and a real change is found again", async () => {
     let name = "one";
     let told = true;
-    const w = world({ [APP]: { list: () => { if (told) queueMicrotask(() => w.connections.get(APP)?.notify(changed)); return [name]; } } });
+    const w = world({
+      [APP]: {
+        list: () => {
+          if (told) queueMicrotask(() => w.connections.get(APP)?.notify(changed));
+          return [name];
+        },
+      },
+    });
     await w.start();
     w.connections.get(APP)!.notify(changed);
     await w.pass(600_000);

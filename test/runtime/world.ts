@@ -40,14 +40,37 @@ export interface World {
 }
 
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
-const NO_CHANGES: ChangeSet = { start: [], stop: [], restart: [], reconnect: [], relist: [], live: [], unchanged: [], parked: [], policy: false, signals: false, exports: false, settings: false, host: [], empty: false };
+const NO_CHANGES: ChangeSet = {
+  start: [],
+  stop: [],
+  restart: [],
+  reconnect: [],
+  relist: [],
+  live: [],
+  unchanged: [],
+  parked: [],
+  policy: false,
+  signals: false,
+  exports: false,
+  settings: false,
+  host: [],
+  empty: false,
+};
 
-export function world(servers: Readonly<Record<string, PlayedServer>>, options: { readonly concurrentStarts?: number; readonly plan?: Partial<AppPlan> } = {}): World {
+export function world(
+  servers: Readonly<Record<string, PlayedServer>>,
+  options: { readonly concurrentStarts?: number; readonly plan?: Partial<AppPlan> } = {},
+): World {
   const began = Date.now();
   const log: string[] = [];
   const attempts = new Map<string, number[]>();
   const connections = new Map<string, PlayedConnection>();
-  const apps = new Map(Object.keys(servers).map((name) => [name, appPlan(stdioSpec("played", []), { package: name, trust: "high", restart: { enabled: true, maxAttempts: 3, backoffMs: 2_000 }, ...options.plan })]));
+  const apps = new Map(
+    Object.keys(servers).map((name) => [
+      name,
+      appPlan(stdioSpec("played", []), { package: name, trust: "high", restart: { enabled: true, maxAttempts: 3, backoffMs: 2_000 }, ...options.plan }),
+    ]),
+  );
   const plan = { apps, parked: new Map(), policy: policyOf({}), limits: { concurrentStarts: options.concurrentStarts ?? 4 } } as unknown as Plan;
 
   const connect = async (appOf: AppPlan, scope: string, _hooks: ConnectionHooks, signal: AbortSignal): Promise<Connection> => {
@@ -72,7 +95,14 @@ export function world(servers: Readonly<Record<string, PlayedServer>>, options: 
       die: (message) => end({ planned: false, message, exitCode: null, signal: null, stderrTail: [] }),
     });
     return {
-      app, scope, pid: 1, transport: "stdio", protocolVersion: "2025-11-25", serverInfo: { name: app, version: "1" }, capabilities: { tools: {} }, instructions: null,
+      app,
+      scope,
+      pid: 1,
+      transport: "stdio",
+      protocolVersion: "2025-11-25",
+      serverInfo: { name: app, version: "1" },
+      capabilities: { tools: {} },
+      instructions: null,
       get closed() {
         return closed !== null;
       },
@@ -99,7 +129,13 @@ export function world(servers: Readonly<Record<string, PlayedServer>>, options: 
     mask: (text) => text,
     pins: () => ({ accepted: true, reason: null }),
     events: {
-      onSnapshot() {}, onAppChange() {}, onStopping() {}, onStopped() {}, onNotification() {}, onLog() {}, admitListing() {},
+      onSnapshot() {},
+      onAppChange() {},
+      onStopping() {},
+      onStopped() {},
+      onNotification() {},
+      onLog() {},
+      admitListing() {},
       onStarted: (app) => log.push(`ready ${app.package}`),
       onCrashed: (app, reason) => log.push(`crashed ${app.package}: ${reason.message}`),
       onListed: (app) => log.push(`listed ${app.package}`),
@@ -109,7 +145,10 @@ export function world(servers: Readonly<Record<string, PlayedServer>>, options: 
   });
   const pass = async (ms: number): Promise<void> => void (await vi.advanceTimersByTimeAsync(ms));
   return {
-    runtime, log, connections, pass,
+    runtime,
+    log,
+    connections,
+    pass,
     attempts: (app) => attempts.get(app) ?? [],
     view: (app) => runtime.look().apps.get(app)!,
     async start() {
@@ -121,7 +160,17 @@ export function world(servers: Readonly<Record<string, PlayedServer>>, options: 
 
 function listing(app: string, tools: readonly string[]): AppListing {
   return {
-    app, serverInfo: { name: app, version: "1" }, protocolVersion: "2025-11-25", capabilities: { tools: {} }, instructions: null,
-    tools: tools.map((name) => ({ name, inputSchema: { type: "object" } })), prompts: [], resources: [], templates: [], dropped: [], conflicts: [], warnings: [],
+    app,
+    serverInfo: { name: app, version: "1" },
+    protocolVersion: "2025-11-25",
+    capabilities: { tools: {} },
+    instructions: null,
+    tools: tools.map((name) => ({ name, inputSchema: { type: "object" } })),
+    prompts: [],
+    resources: [],
+    templates: [],
+    dropped: [],
+    conflicts: [],
+    warnings: [],
   };
 }

@@ -31,9 +31,18 @@ test(`20 apps are killed, hang, flood and talk garbage under load for ${LASTS_MS
   const app = (name: string): object => {
     const index = HTTP.indexOf(name);
     const mcp = index < 0 ? { command: [process.execPath, SERVER, marker] } : { transport: "http", url: servers[index]!.url };
-    return { trust: "high", mcp: { ...mcp, health_timeout: 1, restart: { max_attempts: 1_000, backoff_seconds: 0.2 } }, call_timeout: `${CALL_TIMEOUT_MS}ms`, start_timeout: "5s", max_concurrent_calls: 8 };
+    return {
+      trust: "high",
+      mcp: { ...mcp, health_timeout: 1, restart: { max_attempts: 1_000, backoff_seconds: 0.2 } },
+      call_timeout: `${CALL_TIMEOUT_MS}ms`,
+      start_timeout: "5s",
+      max_concurrent_calls: 8,
+    };
   };
-  const topology = topologyText(Object.fromEntries(APPS.map((name) => [name, app(name)])), { limits: { line_bytes: "1MiB", concurrent_starts: 8 }, log: { level: "silent" } });
+  const topology = topologyText(Object.fromEntries(APPS.map((name) => [name, app(name)])), {
+    limits: { line_bytes: "1MiB", concurrent_starts: 8 },
+    log: { level: "silent" },
+  });
   const t = await startKit({ "topology/topology.yaml": topology });
   const counts = new Map<string, number>();
   const wrong: string[] = [];
@@ -80,7 +89,14 @@ test(`20 apps are killed, hang, flood and talk garbage under load for ${LASTS_MS
   await Promise.all(servers.map((server) => server.close()));
   const left = await processesWith(marker);
   const total = [...counts.values()].reduce((sum, n) => sum + n, 0);
-  process.stdout.write(`chaos: ${total} calls: ${[...counts].map(([what, n]) => `${what} ${n}`).sort().join(", ")}; ${deaths} deaths of apps; longest call ${Math.round(longest)} ms; memory ${megabytes(before)} -> ${megabytes(after)} MiB; stopped in ${Math.round(stopMs)} ms; ${left.length} processes left\n`);
+  process.stdout.write(
+    `chaos: ${total} calls: ${[...counts]
+      .map(([what, n]) => `${what} ${n}`)
+      .sort()
+      .join(
+        ", ",
+      )}; ${deaths} deaths of apps; longest call ${Math.round(longest)} ms; memory ${megabytes(before)} -> ${megabytes(after)} MiB; stopped in ${Math.round(stopMs)} ms; ${left.length} processes left\n`,
+  );
 
   expect(wrong).toEqual([]);
   expect(left).toEqual([]);
@@ -96,7 +112,9 @@ function faultOf(call: CallResult, sent: object): string | null {
   if (call.ok) {
     const [block] = (call.result?.["content"] ?? []) as { text?: string }[];
     // `twice` answers open calls with another text, as it may: whoever speaks with an open id is that server.
-    return block?.text === JSON.stringify(sent) || block?.text === "not yours" ? null : `an answer that is not its own: ${JSON.stringify(call.result)?.slice(0, 200)}`;
+    return block?.text === JSON.stringify(sent) || block?.text === "not yours"
+      ? null
+      : `an answer that is not its own: ${JSON.stringify(call.result)?.slice(0, 200)}`;
   }
   if (call.error === null) return "neither a result nor an error";
   if (!["failed", "unknown"].includes(call.outcome)) return `outcome ${call.outcome} with an error`;
@@ -142,15 +160,15 @@ function unreliableServer(dice: () => number): Promise<HttpMcpServer> {
     if (message.method !== "tools/call" || dice() > 0.1) return false;
     switch (Math.floor(dice() * 6)) {
       case 0:
-        return reply(500, { "content-type": "text/html" }, "<h1>no</h1>"), true;
+        return (reply(500, { "content-type": "text/html" }, "<h1>no</h1>"), true);
       case 1:
-        return request.socket.destroy(), true;
+        return (request.socket.destroy(), true);
       case 2:
-        return reply(200, { "content-type": "application/json" }, "{oops"), true;
+        return (reply(200, { "content-type": "application/json" }, "{oops"), true);
       case 3:
-        return reply(503, { "retry-after": "1" }), true;
+        return (reply(503, { "retry-after": "1" }), true);
       case 4:
-        return stream(), setTimeout(() => request.socket.destroy(), 50), true;
+        return (stream(), setTimeout(() => request.socket.destroy(), 50), true);
       default:
         return true;
     }

@@ -28,7 +28,11 @@ for (const [version, title, count] of SETS) {
 
     // One at a time: sse-retry measures times.
     test.each(scenarios)("%s", { timeout: 90_000 }, async (scenario) => {
-      const { code, output } = await runSuite(version, ["client", "--command", `${process.execPath} ${CLIENT}`, "--scenario", scenario, "--timeout", "45000", "-o", RESULTS], 80_000);
+      const { code, output } = await runSuite(
+        version,
+        ["client", "--command", `${process.execPath} ${CLIENT}`, "--scenario", scenario, "--timeout", "45000", "-o", RESULTS],
+        80_000,
+      );
       expect(code, output).toBe(0);
     });
   });

@@ -67,7 +67,11 @@ const SETUPS: readonly Setup[] = [
   { title: "open policy, fixture over stdio", expected: "open.yaml", files: async () => opened(workspace(STDIO, GRANTED)) },
   { title: "open policy, fixture over HTTP", expected: "open.yaml", files: async () => opened(workspace(`{ url: "${await httpFixture()}" }`, GRANTED)) },
   { title: "default policy, trusted server, nothing granted", expected: "default.yaml", files: async () => workspace(STDIO, "") },
-  { title: "default policy, server of medium trust: a person is asked before each call", expected: "asked.yaml", files: async () => asking(workspace(STDIO, "", "medium")) },
+  {
+    title: "default policy, server of medium trust: a person is asked before each call",
+    expected: "asked.yaml",
+    files: async () => asking(workspace(STDIO, "", "medium")),
+  },
 ];
 
 const SETS: readonly [SuiteVersion, string, readonly string[], number][] = [
@@ -87,7 +91,7 @@ describe.each(SETUPS)("the gateway as a server: $title", ({ expected, files }) =
     const { code, output } = await runSuite(version, ["server", "--url", host.url, ...args, "--expected-failures", file, "-o", RESULTS], 230_000);
     const { scenarios, failed, total } = readSummary(output);
     process.stdout.write(`  ${version}: ${scenarios} scenarios, ${failed.length} of them failing as policy has it; ${total}\n`);
-    expect([...failed].sort(), output).toEqual([...((parse(readFileSync(file, "utf8")) as { server: string[] }).server)].sort());
+    expect([...failed].sort(), output).toEqual([...(parse(readFileSync(file, "utf8")) as { server: string[] }).server].sort());
     expect(scenarios).toBe(count);
     // The suite's own judgement: also 1 when a failure is expected that does not come.
     expect(code, output).toBe(0);

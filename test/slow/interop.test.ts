@@ -50,7 +50,15 @@ describe("servers of others behind the gateway", () => {
     folder = await mkdtemp(path.join(tmpdir(), "aurora-interop-"));
     const port = await freePort();
     remote = spawn(process.execPath, [everything, "streamableHttp"], { env: { ...process.env, PORT: String(port) }, stdio: "ignore" });
-    await until(() => fetch(`http://127.0.0.1:${port}/mcp`).then(() => true, () => false), 30_000, "server-everything does not listen");
+    await until(
+      () =>
+        fetch(`http://127.0.0.1:${port}/mcp`).then(
+          () => true,
+          () => false,
+        ),
+      30_000,
+      "server-everything does not listen",
+    );
     host = await startHost({
       "topology/topology.yaml": `
 topology: 1
@@ -86,7 +94,9 @@ gateway: { listen: "127.0.0.1:0" }
     const weather = await client.callTool({ name: name("get-structured-content"), arguments: { location: "New York" } });
     expect(weather.structuredContent).toMatchObject({ temperature: expect.any(Number) });
     const progress: number[] = [];
-    await client.callTool({ name: name("trigger-long-running-operation"), arguments: { duration: 0.3, steps: 3 } }, undefined, { onprogress: (p) => progress.push(p.progress) });
+    await client.callTool({ name: name("trigger-long-running-operation"), arguments: { duration: 0.3, steps: 3 } }, undefined, {
+      onprogress: (p) => progress.push(p.progress),
+    });
     expect(progress).toEqual([1, 2, 3]);
     const image = (await client.callTool({ name: name("get-tiny-image"), arguments: {} })) as { content: { type: string }[] };
     expect(image.content.map((block) => block.type)).toContain("image");
@@ -101,7 +111,10 @@ gateway: { listen: "127.0.0.1:0" }
   });
 
   test("server-memory keeps entities", async () => {
-    await client.callTool({ name: "org_example_memory_create_entities", arguments: { entities: [{ name: "Aurora", entityType: "bot", observations: ["likes tea"] }] } });
+    await client.callTool({
+      name: "org_example_memory_create_entities",
+      arguments: { entities: [{ name: "Aurora", entityType: "bot", observations: ["likes tea"] }] },
+    });
     const found = await client.callTool({ name: "org_example_memory_search_nodes", arguments: { query: "tea" } });
     expect(found.structuredContent).toMatchObject({ entities: [{ name: "Aurora" }] });
   });
@@ -140,7 +153,9 @@ describe.each(PYTHON_SDKS)("servers of the Python SDK %s", (version) => {
   test.skipIf(python === null)("tools, models as arguments, failures, progress, resources, prompts", async () => {
     expect((await client.listTools()).tools.map((tool) => tool.name)).toEqual(["add", "count", "fail", "greet"]);
     expect((await client.callTool({ name: "add", arguments: { a: 40, b: 2 } })).structuredContent).toEqual({ result: 42 });
-    expect((await client.callTool({ name: "greet", arguments: { person: { name: "Ada" }, polite: true } })).structuredContent).toEqual({ greeting: "Good day, Ada" });
+    expect((await client.callTool({ name: "greet", arguments: { person: { name: "Ada" }, polite: true } })).structuredContent).toEqual({
+      greeting: "Good day, Ada",
+    });
     const failed = await client.callTool({ name: "fail", arguments: {} });
     expect([failed.isError, textOf(failed)]).toEqual([true, expect.stringContaining("always fails")]);
     await expect(client.callTool({ name: "add", arguments: { a: "forty" } })).rejects.toMatchObject({ code: -32602 });

@@ -41,7 +41,7 @@ gateway: { listen: "127.0.0.1:0" }
     });
     provider = await fakeOpenAI([
       { name: "org_example_everything_echo", arguments: { message: "hello from LiteLLM" } },
-      { name: "org_example_everything_get-sum", arguments: "{\"a\": 40, \"b\": \"2\"}" },
+      { name: "org_example_everything_get-sum", arguments: '{"a": 40, "b": "2"}' },
       { name: "org_example_everything_ecko", arguments: {} },
     ]);
   });
@@ -56,20 +56,29 @@ gateway: { listen: "127.0.0.1:0" }
     const fixtures = cases.flatMap(({ inputSchema }, i) => exportOne("litellm", inputSchema, {}, { name: `case_${i}` })?.tool ?? []);
     expect(running.length).toBeGreaterThan(20);
     const report = (await python!.json("litellm_transforms.py", { stdin: JSON.stringify({ running, fixtures }), timeoutMs: 240_000 })) as Report;
-    process.stdout.write(`  LiteLLM ${report.litellm}: ${report.tools} tools with ${report.properties} properties through ${Object.keys(report.problems).join(", ")}\n`);
+    process.stdout.write(
+      `  LiteLLM ${report.litellm}: ${report.tools} tools with ${report.properties} properties through ${Object.keys(report.problems).join(", ")}\n`,
+    );
     expect(report.tools).toBe(running.length + fixtures.length);
     expect(report.problems).toEqual({ openai: [], anthropic: [], gemini: [], bedrock: [], vertex_ai: [] });
   });
 
   test("notices what a transformation loses", async () => {
     // Gemini's form has no place for these; a description that is cut is the loss that everyone would see.
-    const unportable = { type: "function", function: { name: "has.dot", description: "x", parameters: { type: "object", properties: { a: { enum: [1, 2] } } } } };
+    const unportable = {
+      type: "function",
+      function: { name: "has.dot", description: "x", parameters: { type: "object", properties: { a: { enum: [1, 2] } } } },
+    };
     const report = (await python!.json("litellm_transforms.py", { stdin: JSON.stringify({ unportable: [unportable] }), timeoutMs: 240_000 })) as Report;
     expect(report.problems["anthropic"]).not.toEqual([]);
   });
 
   test("runs a whole turn: tool calls to POST /api/tool-calls, tool messages back, an answer", async () => {
-    const turn = (await python!.json("litellm_loop.py", { args: [provider.url, host.origin, host.token], timeoutMs: 240_000 })) as { tools: number; roles: string[]; answer: string };
+    const turn = (await python!.json("litellm_loop.py", { args: [provider.url, host.origin, host.token], timeoutMs: 240_000 })) as {
+      tools: number;
+      roles: string[];
+      answer: string;
+    };
     expect(turn.roles).toEqual(["user", "assistant", "tool", "tool", "tool", "assistant"]);
     expect(turn.answer).toContain("hello from LiteLLM");
     expect(turn.answer).toContain("42");

@@ -30,7 +30,11 @@ test(`${reloads} reloads with starts, stops and changes of ten apps leave proces
   const dice = diceOf(7);
   const idle = (await runningChildren("/nowhere")).length;
   const versions = new Map(APPS.map((app) => [app, 0]));
-  const text = (): string => topologyText(Object.fromEntries([...versions].map(([app, version]) => [app, scriptedApp({}, { mcp: { env: { VERSION: String(version) } }, drain_timeout: "2s" })])), { policies: ["policies/*.yaml"] });
+  const text = (): string =>
+    topologyText(
+      Object.fromEntries([...versions].map(([app, version]) => [app, scriptedApp({}, { mcp: { env: { VERSION: String(version) } }, drain_timeout: "2s" })])),
+      { policies: ["policies/*.yaml"] },
+    );
   const t = await startKit({ "topology/topology.yaml": text(), "topology/policies/p.yaml": LOW });
   const samples: Sample[] = [];
   const counts = { start: 0, stop: 0, restart: 0 };
@@ -41,7 +45,12 @@ test(`${reloads} reloads with starts, stops and changes of ten apps leave proces
       await until(async () => (await runningChildren(t.workspace.root)).length === idle + versions.size, 30_000, "there are more or fewer processes than apps");
       await sleep(100);
       collect();
-      samples.push({ heap: process.memoryUsage().heapUsed, handles: await openHandles(), timers: process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length, processes: (await runningChildren(t.workspace.root)).length - idle - versions.size });
+      samples.push({
+        heap: process.memoryUsage().heapUsed,
+        handles: await openHandles(),
+        timers: process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length,
+        processes: (await runningChildren(t.workspace.root)).length - idle - versions.size,
+      });
     };
     const reload = async (): Promise<ReloadResult> => {
       const result = await t.kit.reload();
@@ -74,7 +83,15 @@ test(`${reloads} reloads with starts, stops and changes of ten apps leave proces
       }
     }
     const [first, last] = [samples[0]!, samples.at(-1)!];
-    console.log(JSON.stringify({ reloads, ...counts, heap_mib: samples.map((s) => Math.round(s.heap / 1024 ** 2)), handles: samples.map((s) => s.handles), timers: samples.map((s) => s.timers) }));
+    console.log(
+      JSON.stringify({
+        reloads,
+        ...counts,
+        heap_mib: samples.map((s) => Math.round(s.heap / 1024 ** 2)),
+        handles: samples.map((s) => s.handles),
+        timers: samples.map((s) => s.timers),
+      }),
+    );
     expect(last.heap - first.heap).toBeLessThan(MEMORY);
     expect(last.handles - first.handles).toBeLessThanOrEqual(HANDLES);
     expect(last.timers - first.timers).toBeLessThanOrEqual(HANDLES);

@@ -3,7 +3,19 @@ import { KitError, type ErrorCode } from "../../src/base/errors.ts";
 import { compileSchema } from "../../src/base/json-schema.ts";
 import { digest, isObject, type Json, type JsonObject } from "../../src/base/json.ts";
 import { nearest } from "../../src/base/text.ts";
-import type { ApprovalRow, AppStatus, CallOptions, CallResult, Kit, KitEvents, KitStatus, Logger, ReadResult, ReloadResult, ToolRow } from "../../src/kit-api.ts";
+import type {
+  ApprovalRow,
+  AppStatus,
+  CallOptions,
+  CallResult,
+  Kit,
+  KitEvents,
+  KitStatus,
+  Logger,
+  ReadResult,
+  ReloadResult,
+  ToolRow,
+} from "../../src/kit-api.ts";
 import type { Catalog, Risk, Tool, ToolState } from "../../src/tools/types.ts";
 
 /** A tool of a fake app; `run` gives an MCP result, or throws a KitError. */

@@ -54,18 +54,38 @@ const listOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? (value 
 
 /** OpenAI Chat Completions. The model makes the scripted calls at once, then answers with what the tool messages said. */
 export function fakeOpenAI(calls: readonly ScriptedCall[]): Promise<FakeProvider> {
-  const toolCalls = calls.map((call, i) => ({ id: `call_${i}`, type: "function", function: { name: call.name, arguments: typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments) } }));
+  const toolCalls = calls.map((call, i) => ({
+    id: `call_${i}`,
+    type: "function",
+    function: { name: call.name, arguments: typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments) },
+  }));
   const answer = (message: JsonObject, finish: string): JsonObject => ({
-    id: "chatcmpl-1", object: "chat.completion", created: 1, model: "fake", choices: [{ index: 0, finish_reason: finish, logprobs: null, message: { role: "assistant", refusal: null, ...message } }],
+    id: "chatcmpl-1",
+    object: "chat.completion",
+    created: 1,
+    model: "fake",
+    choices: [{ index: 0, finish_reason: finish, logprobs: null, message: { role: "assistant", refusal: null, ...message } }],
     usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
   });
-  return provider("/v1/chat/completions", (message) => ({ error: { message, type: "invalid_request_error", param: null, code: null } }), (body, turn) => {
-    checkOpenAITools(listOf(body["tools"]));
-    const messages = listOf(body["messages"]);
-    checkPairing(messages);
-    if (turn === 1) return answer({ content: null, tool_calls: toolCalls as unknown as JsonObject[] }, "tool_calls");
-    return answer({ content: messages.filter((m) => m["role"] === "tool").map((m) => String(m["content"])).join("\n") }, "stop");
-  });
+  return provider(
+    "/v1/chat/completions",
+    (message) => ({ error: { message, type: "invalid_request_error", param: null, code: null } }),
+    (body, turn) => {
+      checkOpenAITools(listOf(body["tools"]));
+      const messages = listOf(body["messages"]);
+      checkPairing(messages);
+      if (turn === 1) return answer({ content: null, tool_calls: toolCalls as unknown as JsonObject[] }, "tool_calls");
+      return answer(
+        {
+          content: messages
+            .filter((m) => m["role"] === "tool")
+            .map((m) => String(m["content"]))
+            .join("\n"),
+        },
+        "stop",
+      );
+    },
+  );
 }
 
 function checkOpenAITools(tools: readonly JsonObject[]): void {
@@ -106,15 +126,26 @@ function checkPairing(messages: readonly JsonObject[]): void {
 export function fakeAnthropic(calls: readonly ScriptedCall[]): Promise<FakeProvider> {
   const uses = calls.map((call, i) => ({ type: "tool_use", id: `toolu_${i}`, name: call.name, input: call.arguments }));
   const answer = (content: object[], reason: string): JsonObject => ({
-    id: "msg_1", type: "message", role: "assistant", model: "fake", content: content as JsonObject[], stop_reason: reason, stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 },
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "fake",
+    content: content as JsonObject[],
+    stop_reason: reason,
+    stop_sequence: null,
+    usage: { input_tokens: 1, output_tokens: 1 },
   });
-  return provider("/v1/messages", (message) => ({ type: "error", error: { type: "invalid_request_error", message } }), (body, turn) => {
-    checkAnthropicTools(listOf(body["tools"]));
-    const messages = listOf(body["messages"]);
-    checkResults(messages);
-    if (turn === 1) return answer([{ type: "text", text: "Looking." }, ...uses], "tool_use");
-    return answer([{ type: "text", text: JSON.stringify(messages.at(-1)!["content"]) }], "end_turn");
-  });
+  return provider(
+    "/v1/messages",
+    (message) => ({ type: "error", error: { type: "invalid_request_error", message } }),
+    (body, turn) => {
+      checkAnthropicTools(listOf(body["tools"]));
+      const messages = listOf(body["messages"]);
+      checkResults(messages);
+      if (turn === 1) return answer([{ type: "text", text: "Looking." }, ...uses], "tool_use");
+      return answer([{ type: "text", text: JSON.stringify(messages.at(-1)!["content"]) }], "end_turn");
+    },
+  );
 }
 
 function checkAnthropicTools(tools: readonly JsonObject[]): void {
@@ -136,17 +167,23 @@ const RESULT_BLOCKS = new Set(["text", "image", "document", "search_result"]);
 /** Every tool_use is answered by a tool_result in the next message, before any other block. */
 function checkResults(messages: readonly JsonObject[]): void {
   for (const [i, message] of messages.entries()) {
-    const uses = listOf(message["content"]).filter((block) => block["type"] === "tool_use").map((block) => block["id"]);
+    const uses = listOf(message["content"])
+      .filter((block) => block["type"] === "tool_use")
+      .map((block) => block["id"]);
     if (uses.length === 0) continue;
     const next = messages[i + 1];
     require(next?.["role"] === "user", "tool_use ids were found without tool_result blocks immediately after");
     const blocks = listOf(next["content"]);
     const results = blocks.slice(0, uses.length);
-    require(results.every((block) => block["type"] === "tool_result") && new Set(results.map((block) => block["tool_use_id"])).size === uses.length, "tool_result blocks must come first, one for each tool_use");
+    require(results.every((block) => block["type"] === "tool_result") &&
+      new Set(results.map((block) => block["tool_use_id"])).size === uses.length, "tool_result blocks must come first, one for each tool_use");
     for (const result of results) {
       require(uses.includes(result["tool_use_id"]!), `unexpected tool_use_id ${String(result["tool_use_id"])}`);
       const { content } = result;
-      require(content === undefined || (typeof content === "string" && content !== "") || (Array.isArray(content) && content.every((block) => RESULT_BLOCKS.has(String(own(block, "type"))))), "tool_result: content blocks of this type are not permitted");
+      require(content === undefined ||
+        (typeof content === "string" && content !== "") ||
+        (Array.isArray(content) &&
+          content.every((block) => RESULT_BLOCKS.has(String(own(block, "type"))))), "tool_result: content blocks of this type are not permitted");
     }
   }
 }

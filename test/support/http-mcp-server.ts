@@ -34,7 +34,10 @@ export interface HttpMcpServer {
   close(): Promise<void>;
 }
 
-export async function httpMcpServer(script: (exchange: Exchange) => unknown = () => false, options: { readonly tls?: { readonly key: string; readonly cert: string }; readonly port?: number } = {}): Promise<HttpMcpServer> {
+export async function httpMcpServer(
+  script: (exchange: Exchange) => unknown = () => false,
+  options: { readonly tls?: { readonly key: string; readonly cert: string }; readonly port?: number } = {},
+): Promise<HttpMcpServer> {
   const seen: Exchange[] = [];
   const log: string[] = [];
   const counts = new Map<string, number>();
@@ -54,12 +57,23 @@ export async function httpMcpServer(script: (exchange: Exchange) => unknown = ()
         response.end(text);
       };
       const exchange: Exchange = {
-        verb: request.method!, path: request.url!, headers: request.headers, message, body, count, request, response, reply,
+        verb: request.method!,
+        path: request.url!,
+        headers: request.headers,
+        message,
+        body,
+        count,
+        request,
+        response,
+        reply,
         result: (result) => reply(200, { "content-type": "application/json" }, JSON.stringify({ jsonrpc: "2.0", id: message.id, result })),
         stream: () => {
           response.writeHead(200, { "content-type": "text/event-stream" });
           response.flushHeaders();
-          return (data, id) => void response.write(`${id === undefined ? "" : `id: ${id}\n`}data: ${typeof data === "string" ? data : JSON.stringify({ jsonrpc: "2.0", ...data })}\n\n`);
+          return (data, id) =>
+            void response.write(
+              `${id === undefined ? "" : `id: ${id}\n`}data: ${typeof data === "string" ? data : JSON.stringify({ jsonrpc: "2.0", ...data })}\n\n`,
+            );
         },
       };
       seen.push(exchange);
@@ -75,7 +89,11 @@ export async function httpMcpServer(script: (exchange: Exchange) => unknown = ()
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, "127.0.0.1", resolve));
   const origin = `${options.tls === undefined ? "http" : "https"}://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    url: `${origin}/mcp`, origin, seen, log, server,
+    url: `${origin}/mcp`,
+    origin,
+    seen,
+    log,
+    server,
     connections: () => connections,
     close: () => {
       for (const socket of sockets) socket.destroy();

@@ -30,9 +30,17 @@ export function topologyText(apps: Readonly<Record<string, unknown>>, more: Read
 }
 
 /** Starts a kit over these files and waits until every app has settled. */
-export async function startKit(files: Readonly<Record<string, string>>, options: { readonly watch?: boolean; readonly settle?: boolean; readonly env?: NodeJS.ProcessEnv; readonly log?: Logger } = {}): Promise<TestKit> {
+export async function startKit(
+  files: Readonly<Record<string, string>>,
+  options: { readonly watch?: boolean; readonly settle?: boolean; readonly env?: NodeJS.ProcessEnv; readonly log?: Logger } = {},
+): Promise<TestKit> {
   const workspace = await makeWorkspace(files);
-  const kit = createKit({ topology: workspace.topology, watch: options.watch ?? false, ...(options.env ? { env: options.env } : {}), ...(options.log ? { log: options.log } : {}) });
+  const kit = createKit({
+    topology: workspace.topology,
+    watch: options.watch ?? false,
+    ...(options.env ? { env: options.env } : {}),
+    ...(options.log ? { log: options.log } : {}),
+  });
   const stop = async (): Promise<void> => {
     await kit.close();
     await workspace.remove();

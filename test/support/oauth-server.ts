@@ -48,8 +48,14 @@ export async function authorizationServer(): Promise<AuthorizationServer> {
       switch (url.pathname) {
         case "/.well-known/oauth-authorization-server":
           return json(200, {
-            issuer: as.issuer, authorization_endpoint: `${as.issuer}/authorize`, token_endpoint: `${as.issuer}/token`, registration_endpoint: `${as.issuer}/register`,
-            response_types_supported: ["code"], code_challenge_methods_supported: ["S256"], token_endpoint_auth_methods_supported: ["none", "client_secret_basic", "private_key_jwt"], ...as.metadata,
+            issuer: as.issuer,
+            authorization_endpoint: `${as.issuer}/authorize`,
+            token_endpoint: `${as.issuer}/token`,
+            registration_endpoint: `${as.issuer}/register`,
+            response_types_supported: ["code"],
+            code_challenge_methods_supported: ["S256"],
+            token_endpoint_auth_methods_supported: ["none", "client_secret_basic", "private_key_jwt"],
+            ...as.metadata,
           });
         case "/register":
           return json(201, { ...(JSON.parse(body) as object), client_id: `client-${(n += 1)}` });
@@ -67,14 +73,25 @@ export async function authorizationServer(): Promise<AuthorizationServer> {
           if (params["grant_type"] === "authorization_code") {
             const known = codes.get(params["code"]!);
             codes.delete(params["code"]!);
-            if (known === undefined || known.redirect !== params["redirect_uri"] || createHash("sha256").update(params["code_verifier"]!).digest("base64url") !== known.challenge) return json(400, { error: "invalid_grant" });
+            if (
+              known === undefined ||
+              known.redirect !== params["redirect_uri"] ||
+              createHash("sha256").update(params["code_verifier"]!).digest("base64url") !== known.challenge
+            )
+              return json(400, { error: "invalid_grant" });
           } else if (params["grant_type"] === "refresh_token" && !refreshTokens.delete(params["refresh_token"]!)) return json(400, { error: "invalid_grant" });
           const access = `access-${(n += 1)}`;
           const refresh = `refresh-${n}`;
           as.valid.clear();
           as.valid.add(access);
           refreshTokens.add(refresh);
-          return json(200, { access_token: access, token_type: "Bearer", ...(as.expiresIn === undefined ? {} : { expires_in: as.expiresIn }), ...(params["grant_type"] === "client_credentials" ? {} : { refresh_token: refresh }), scope: "read" });
+          return json(200, {
+            access_token: access,
+            token_type: "Bearer",
+            ...(as.expiresIn === undefined ? {} : { expires_in: as.expiresIn }),
+            ...(params["grant_type"] === "client_credentials" ? {} : { refresh_token: refresh }),
+            scope: "read",
+          });
         }
         default:
           return json(404, {});
@@ -84,7 +101,12 @@ export async function authorizationServer(): Promise<AuthorizationServer> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const as: AuthorizationServer = {
     issuer: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked, valid: new Set(), fail: null, metadata: {}, expiresIn: undefined, delayMs: 0,
+    asked,
+    valid: new Set(),
+    fail: null,
+    metadata: {},
+    expiresIn: undefined,
+    delayMs: 0,
     tokenRequests: () => asked.filter((entry) => entry.path === "/token").map((entry) => entry.params),
     close: () => (server.closeAllConnections(), new Promise((resolve) => server.close(() => resolve()))),
   };
@@ -113,11 +135,14 @@ export async function protectedServer(current: () => AuthorizationServer): Promi
         x.reply(200, { "content-type": "application/json" }, JSON.stringify({ resource: server.url, authorization_servers: [current().issuer] }));
         return true;
       }
-      if (x.path.startsWith("/.well-known/")) return x.reply(404), true;
+      if (x.path.startsWith("/.well-known/")) return (x.reply(404), true);
       if (server.free(x)) return server.refuse(x);
       const token = x.headers.authorization?.replace("Bearer ", "");
       if (token !== undefined && current().valid.has(token)) return server.refuse(x);
-      x.reply(401, { "www-authenticate": server.actsAsIssuer === null ? `Bearer resource_metadata="${server.origin}/.well-known/oauth-protected-resource/mcp", scope="read"` : "Bearer" });
+      x.reply(401, {
+        "www-authenticate":
+          server.actsAsIssuer === null ? `Bearer resource_metadata="${server.origin}/.well-known/oauth-protected-resource/mcp", scope="read"` : "Bearer",
+      });
       return true;
     }),
     { refuse: (): unknown => false, free: (): boolean => false, actsAsIssuer: null },

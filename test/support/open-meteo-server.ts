@@ -12,12 +12,35 @@ export interface OpenMeteoServer {
 }
 
 const CITIES: readonly { readonly names: readonly string[]; readonly place: Readonly<Record<string, unknown>> }[] = [
-  { names: ["上海", "Shanghai"], place: { id: 1796236, name: "上海", latitude: 31.22222, longitude: 121.45806, country: "中国", country_code: "CN", admin1: "上海市", timezone: "Asia/Shanghai" } },
-  { names: ["Berlin"], place: { id: 2950159, name: "Berlin", latitude: 52.52437, longitude: 13.41053, country: "Deutschland", country_code: "DE", timezone: "Europe/Berlin" } },
+  {
+    names: ["上海", "Shanghai"],
+    place: {
+      id: 1796236,
+      name: "上海",
+      latitude: 31.22222,
+      longitude: 121.45806,
+      country: "中国",
+      country_code: "CN",
+      admin1: "上海市",
+      timezone: "Asia/Shanghai",
+    },
+  },
+  {
+    names: ["Berlin"],
+    place: { id: 2950159, name: "Berlin", latitude: 52.52437, longitude: 13.41053, country: "Deutschland", country_code: "DE", timezone: "Europe/Berlin" },
+  },
 ];
 const VARIABLES = new Set([
-  "temperature_2m", "apparent_temperature", "relative_humidity_2m", "weather_code", "wind_speed_10m",
-  "temperature_2m_max", "temperature_2m_min", "precipitation_probability_max", "precipitation_sum", "wind_speed_10m_max",
+  "temperature_2m",
+  "apparent_temperature",
+  "relative_humidity_2m",
+  "weather_code",
+  "wind_speed_10m",
+  "temperature_2m_max",
+  "temperature_2m_min",
+  "precipitation_probability_max",
+  "precipitation_sum",
+  "wind_speed_10m_max",
 ]);
 
 /** Starts the server on a free loopback port. It knows 上海 (Shanghai) and Berlin. */
@@ -68,7 +91,8 @@ function forecast(query: URLSearchParams): [number, unknown] {
   const unknown = [...wanted("current"), ...wanted("daily")].find((name) => !VARIABLES.has(name));
   if (unknown !== undefined) return [400, { error: true, reason: `Data corrupted at path ''. Cannot initialize from invalid String value ${unknown}.` }];
   const time = Array.from({ length: days }, (_, day) => new Date(Date.UTC(2026, 5, 17 + day)).toISOString().slice(0, 10));
-  const value = (name: string, day: number): number | null => (name === "weather_code" ? [0, 61, 95][day % 3] ?? 0 : name === "precipitation_probability_max" && day === 1 ? null : 20 + day);
+  const value = (name: string, day: number): number | null =>
+    name === "weather_code" ? ([0, 61, 95][day % 3] ?? 0) : name === "precipitation_probability_max" && day === 1 ? null : 20 + day;
   return [
     200,
     {

@@ -11,7 +11,11 @@ function namesOf(...tools: NamedTool[]): Record<string, string> {
 }
 
 test("dots become underscores; what is legal stays", () => {
-  expect(namesOf(tool("im.polaris.qq", "send_message"), tool("", "read-file"), tool("", "files/Read File"))).toEqual({ "im.polaris.qq.send_message": "im_polaris_qq_send_message", "read-file": "read-file", "files/Read File": "files_Read_File" });
+  expect(namesOf(tool("im.polaris.qq", "send_message"), tool("", "read-file"), tool("", "files/Read File"))).toEqual({
+    "im.polaris.qq.send_message": "im_polaris_qq_send_message",
+    "read-file": "read-file",
+    "files/Read File": "files_Read_File",
+  });
 });
 
 test("a legal name keeps the plain form, others that claim it get a hash", () => {
@@ -28,7 +32,9 @@ test("names without a readable character carry a hash of their own", () => {
 });
 
 describe("long names", () => {
-  const [create, remove] = ["create", "delete"].map((verb) => tool("atlassian-rovo-mcp-server-cloud", `${verb}ConfluencePageWithAttachmentsAndPermissionsForWholeSpaceAndChildren`));
+  const [create, remove] = ["create", "delete"].map((verb) =>
+    tool("atlassian-rovo-mcp-server-cloud", `${verb}ConfluencePageWithAttachmentsAndPermissionsForWholeSpaceAndChildren`),
+  );
 
   test("are cut, readable and different", () => {
     const names = namesOf(create!, remove!);
@@ -46,7 +52,15 @@ test("two apps with the same tool", () => {
   expect(namesOf(tool("intercom", "search"), tool("jira", "search"))).toEqual({ "intercom.search": "intercom_search", "jira.search": "jira_search" });
 });
 
-const tools = fc.uniqueArray(fc.tuple(fc.constantFrom("", "a", "a.b", "a_b", "im.polaris.qq", "x".repeat(60)), fc.oneof(fc.string({ minLength: 1, maxLength: 90 }), fc.constantFrom("b.c", "b_c", "c", "read.file", "read_file", "__proto__", "1st"))).map(([app, name]) => tool(app, name)), { selector: (t) => t.full, maxLength: 12 });
+const tools = fc.uniqueArray(
+  fc
+    .tuple(
+      fc.constantFrom("", "a", "a.b", "a_b", "im.polaris.qq", "x".repeat(60)),
+      fc.oneof(fc.string({ minLength: 1, maxLength: 90 }), fc.constantFrom("b.c", "b_c", "c", "read.file", "read_file", "__proto__", "1st")),
+    )
+    .map(([app, name]) => tool(app, name)),
+  { selector: (t) => t.full, maxLength: 12 },
+);
 
 test("legal, one to one, whatever the order", () => {
   fc.assert(
@@ -66,7 +80,11 @@ test("a name changes only when another tool claims the very same plain form", ()
       const added = others.filter((other) => !list.some((t) => t.full === other.full));
       const before = shortNames(list);
       const after = shortNames([...list, ...added]);
-      const plain = (full: string): string => full.replace(/[^A-Za-z0-9_-]+/g, "_").replace(/^[_-]+/, "").replace(/^(?=[^A-Za-z])/, "t_");
+      const plain = (full: string): string =>
+        full
+          .replace(/[^A-Za-z0-9_-]+/g, "_")
+          .replace(/^[_-]+/, "")
+          .replace(/^(?=[^A-Za-z])/, "t_");
       const suffixedForms = new Set([...after.values()]);
       for (const { full } of list) {
         if (before.get(full) === after.get(full)) continue;

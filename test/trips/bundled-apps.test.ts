@@ -40,7 +40,12 @@ describe("the main job, with the bundled apps", () => {
   const text = (result: unknown): string => JSON.stringify(result);
 
   it("brings four apps up, locked, with legal names in the export file", async () => {
-    expect(kit.status().apps.map((a) => [a.package, a.state])).toEqual([["im.polaris.clock", "ready"], ["im.polaris.diary", "ready"], ["im.polaris.qq", "ready"], ["im.polaris.weather", "ready"]]);
+    expect(kit.status().apps.map((a) => [a.package, a.state])).toEqual([
+      ["im.polaris.clock", "ready"],
+      ["im.polaris.diary", "ready"],
+      ["im.polaris.qq", "ready"],
+      ["im.polaris.weather", "ready"],
+    ]);
     expect(kit.lockDiff().filter((e) => e.state !== "accepted")).toEqual([]);
     await until(() => kit.status().exports.length === 2 && kit.status().exports.every((e) => e.tools === kit.status().tools.exposed));
     const tools = JSON.parse(await readFile(path.join(workspace.root, "generated/tools/openai.json"), "utf8")) as { function: { name: string } }[];
@@ -63,9 +68,24 @@ describe("the main job, with the bundled apps", () => {
 
   it("turns a timer, a diary entry and a QQ message into events", async () => {
     expect((await kit.callTool("im.polaris.clock.create_timer", { seconds: 1, label: "tea" })).ok).toBe(true);
-    onebot.push({ time: 1_780_000_000, self_id: SELF_ID, post_type: "message", message_type: "group", sub_type: "normal", message_id: 77, group_id: 123456, user_id: 987654, message: [{ type: "text", data: { text: "今天天气怎么样" } }], raw_message: "今天天气怎么样", sender: { user_id: 987654, nickname: "n" } });
+    onebot.push({
+      time: 1_780_000_000,
+      self_id: SELF_ID,
+      post_type: "message",
+      message_type: "group",
+      sub_type: "normal",
+      message_id: 77,
+      group_id: 123456,
+      user_id: 987654,
+      message: [{ type: "text", data: { text: "今天天气怎么样" } }],
+      raw_message: "今天天气怎么样",
+      sender: { user_id: 987654, nickname: "n" },
+    });
     await until(() => ["timer.triggered", "message.received", "diary.written"].every((type) => events.some((e) => e.type === type)), 15_000);
-    expect(events.find((e) => e.type === "message.received")).toMatchObject({ app: "im.polaris.qq", data: { group_id: "123456", user_id: "987654", message_text: "今天天气怎么样", is_group: true } });
+    expect(events.find((e) => e.type === "message.received")).toMatchObject({
+      app: "im.polaris.qq",
+      data: { group_id: "123456", user_id: "987654", message_text: "今天天气怎么样", is_group: true },
+    });
   });
 
   it("says clearly that the weather service is out of reach, as a business error of the app", async () => {
@@ -75,13 +95,19 @@ describe("the main job, with the bundled apps", () => {
   }, 30_000);
 
   it("writes an inbox that a reader in Python consumes whole, and every envelope fits the schema", async () => {
-    const python = await promisify(execFile)("python3", ["--version"]).then(() => true, () => false);
+    const python = await promisify(execFile)("python3", ["--version"]).then(
+      () => true,
+      () => false,
+    );
     if (!python) return void process.stdout.write("no python3: the Python reader was not tried\n");
     await until(() => kit.status().inbox.queued === 0);
     const seen = new Set(events.map((e) => e.type));
     const inbox = path.join(workspace.root, "data/kernel/inbox/pending");
     const { stdout } = await promisify(execFile)("python3", ["examples/readers/aurora_inbox.py", inbox, "--once"], { maxBuffer: 1e7 });
-    const read = stdout.trim().split("\n").map((line) => JSON.parse(line) as { payload: { type: string } });
+    const read = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { payload: { type: string } });
     expect(new Set(read.map((e) => e.payload.type))).toEqual(seen);
     const schema = compileSchema(JSON.parse(await readFile("schemas/amp.schema.json", "utf8")));
     if (!schema.ok) throw new Error(schema.reason);

@@ -6,8 +6,21 @@ import { scriptedApp, startKit, topologyText, type TestKit } from "../support/ki
 
 /** Tools as servers really have them, with what providers stumble over. */
 const TOOLS = [
-  { name: "search.notes", description: "Searches notes.", inputSchema: { $schema: "http://json-schema.org/draft-07/schema#", type: "object", properties: { query: { type: "string", pattern: "^(?!x).*$" }, tags: { type: "array" }, limit: { type: ["integer", "null"] } }, required: ["query"] } },
-  { name: "either", description: "Takes a or b.", inputSchema: { type: "object", properties: { a: { type: "string" }, b: { type: "number" } }, anyOf: [{ required: ["a"] }, { required: ["b"] }] } },
+  {
+    name: "search.notes",
+    description: "Searches notes.",
+    inputSchema: {
+      $schema: "http://json-schema.org/draft-07/schema#",
+      type: "object",
+      properties: { query: { type: "string", pattern: "^(?!x).*$" }, tags: { type: "array" }, limit: { type: ["integer", "null"] } },
+      required: ["query"],
+    },
+  },
+  {
+    name: "either",
+    description: "Takes a or b.",
+    inputSchema: { type: "object", properties: { a: { type: "string" }, b: { type: "number" } }, anyOf: [{ required: ["a"] }, { required: ["b"] }] },
+  },
   { name: "nothing", inputSchema: {} },
   { name: "picture", description: "Gives a picture.", inputSchema: { type: "object" } },
 ];
@@ -77,14 +90,22 @@ describe("a whole turn with a provider's own client", () => {
     }
     expect(fake.requests).toHaveLength(2);
     const results = messages[2]!.content as Anthropic.ToolResultBlockParam[];
-    expect(results.map((block) => [block.tool_use_id, block.is_error === true])).toEqual([["toolu_0", false], ["toolu_1", true], ["toolu_2", false], ["toolu_3", true]]);
+    expect(results.map((block) => [block.tool_use_id, block.is_error === true])).toEqual([
+      ["toolu_0", false],
+      ["toolu_1", true],
+      ["toolu_2", false],
+      ["toolu_3", true],
+    ]);
     expect(JSON.stringify(results[0])).toContain("two notes about tea");
     expect(JSON.stringify(results[2])).toContain(PIXEL);
   });
 });
 
 describe("the fakes refuse what the providers refuse", () => {
-  const tool = (parameters: object): OpenAI.ChatCompletionTool => ({ type: "function", function: { name: "t", parameters: parameters as Record<string, unknown> } });
+  const tool = (parameters: object): OpenAI.ChatCompletionTool => ({
+    type: "function",
+    function: { name: "t", parameters: parameters as Record<string, unknown> },
+  });
   const good = tool({ type: "object", properties: {} });
 
   test.each([
@@ -95,20 +116,29 @@ describe("the fakes refuse what the providers refuse", () => {
   ])("openai: %s", async (_what, parameters, message) => {
     const fake = await started(fakeOpenAI([]));
     const client = new OpenAI({ apiKey: "unused", baseURL: `${fake.url}/v1`, maxRetries: 0 });
-    await expect(client.chat.completions.create({ model: "fake", messages: [{ role: "user", content: "x" }], tools: [tool(parameters)] })).rejects.toThrow(message);
+    await expect(client.chat.completions.create({ model: "fake", messages: [{ role: "user", content: "x" }], tools: [tool(parameters)] })).rejects.toThrow(
+      message,
+    );
   });
 
   test("openai: a call without its tool message", async () => {
     const fake = await started(fakeOpenAI([]));
     const client = new OpenAI({ apiKey: "unused", baseURL: `${fake.url}/v1`, maxRetries: 0 });
-    const call: OpenAI.ChatCompletionMessageParam = { role: "assistant", content: null, tool_calls: [{ id: "c", type: "function", function: { name: "t", arguments: "{}" } }] };
-    await expect(client.chat.completions.create({ model: "fake", messages: [call, { role: "user", content: "x" }], tools: [good] })).rejects.toThrow("did not have response messages");
+    const call: OpenAI.ChatCompletionMessageParam = {
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: "c", type: "function", function: { name: "t", arguments: "{}" } }],
+    };
+    await expect(client.chat.completions.create({ model: "fake", messages: [call, { role: "user", content: "x" }], tools: [good] })).rejects.toThrow(
+      "did not have response messages",
+    );
   });
 
   test("anthropic: a root combinator, and a tool_use without its result", async () => {
     const fake = await started(fakeAnthropic([]));
     const client = new Anthropic({ apiKey: "unused", baseURL: fake.url, maxRetries: 0 });
-    const ask = (schema: object, messages: Anthropic.MessageParam[]): Promise<unknown> => client.messages.create({ model: "fake", max_tokens: 1, messages, tools: [{ name: "t", input_schema: schema as never }] });
+    const ask = (schema: object, messages: Anthropic.MessageParam[]): Promise<unknown> =>
+      client.messages.create({ model: "fake", max_tokens: 1, messages, tools: [{ name: "t", input_schema: schema as never }] });
     await expect(ask({ type: "object", oneOf: [] }, [{ role: "user", content: "x" }])).rejects.toThrow("input_schema");
     const used: Anthropic.MessageParam = { role: "assistant", content: [{ type: "tool_use", id: "u", name: "t", input: {} }] };
     await expect(ask({ type: "object", properties: {} }, [used, { role: "user", content: "x" }])).rejects.toThrow("tool_result");

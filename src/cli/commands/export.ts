@@ -57,7 +57,10 @@ export const exportCommand = defineCommand<ExportFlags>({
     // Read first: a host started for this command may write the topology's own exports, and FILE may be one of them.
     const before = file !== null && options.check ? await readFile(file, "utf8").catch(() => null) : null;
     return withHost(context, options, "start", async (host) => {
-      const limits: ExportOptions = { ...(options.maxName === undefined ? {} : { maxName: options.maxName }), ...(options.maxTools === undefined ? {} : { maxTools: options.maxTools }) };
+      const limits: ExportOptions = {
+        ...(options.maxName === undefined ? {} : { maxName: options.maxName }),
+        ...(options.maxTools === undefined ? {} : { maxTools: options.maxTools }),
+      };
       if (options.report) {
         if (isOther(options.format)) throw new CliError(`--report is for the forms of providers, not for ${options.format}`);
         const report = await exportReport(host, options.format, limits);
@@ -96,7 +99,11 @@ function isOther(format: string): format is OtherFormat {
   return (OTHER_FORMATS as readonly string[]).includes(format);
 }
 
-async function textOf(host: Host, { format, server }: ExportFlags, limits: ExportOptions): Promise<{ text: string; etag: string | null; warnings: readonly string[] }> {
+async function textOf(
+  host: Host,
+  { format, server }: ExportFlags,
+  limits: ExportOptions,
+): Promise<{ text: string; etag: string | null; warnings: readonly string[] }> {
   if (isOther(format)) return { ...(await otherExport(host, format, server)), etag: null };
   const exported = await host.tools(format, limits);
   return { ...exported, warnings: exported.warnings ?? [] };

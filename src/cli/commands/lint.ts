@@ -24,8 +24,7 @@ interface Finding {
 export const lintCommand = defineCommand<{ texts?: boolean; schemas?: boolean }>({
   usage: "lint [app]",
   summary: "Look through what servers show: hidden orders in texts, and schemas that a provider chokes on.",
-  details:
-    "For authors of servers and for CI: exit code 1 when a finding is an error. A lint, not a border: no finding does not mean that a text is harmless.",
+  details: "For authors of servers and for CI: exit code 1 when a finding is an error. A lint, not a border: no finding does not mean that a text is harmless.",
   examples: ["aurora-mcp lint", "aurora-mcp lint org.example.search --json", "aurora-mcp lint --schemas"],
   options: (command) => command.option("--texts", "only the texts").option("--schemas", "only the schemas"),
   run: (context, options, [app]) =>
@@ -34,7 +33,11 @@ export const lintCommand = defineCommand<{ texts?: boolean; schemas?: boolean }>
       const found = all.filter((finding) => app === undefined || finding.app === app);
       if (options.json) context.json(found);
       else if (found.length === 0) context.out("no findings");
-      else for (const f of found) context.out(`${context.style(f.severity === "error" ? "red" : "yellow", f.severity)} ${escapeInvisible(`${f.app}  ${f.kind} ${f.name}  ${f.path}: ${f.message}`)} [${f.target}: ${f.code}]`);
+      else
+        for (const f of found)
+          context.out(
+            `${context.style(f.severity === "error" ? "red" : "yellow", f.severity)} ${escapeInvisible(`${f.app}  ${f.kind} ${f.name}  ${f.path}: ${f.message}`)} [${f.target}: ${f.code}]`,
+          );
       return found.some((f) => f.severity === "error") ? EXIT.problems : EXIT.ok;
     }),
 });
@@ -49,5 +52,16 @@ async function textFindings(host: Host): Promise<Finding[]> {
 }
 
 async function schemaFindings(host: Host): Promise<Finding[]> {
-  return (await exportableTools(host)).flatMap((tool) => lintTool(tool).map((f): Finding => ({ app: tool.app, kind: "tool", name: tool.name, target: f.target, code: f.code, path: f.pointer, severity: f.severity, message: f.message })));
+  return (await exportableTools(host)).flatMap((tool) =>
+    lintTool(tool).map((f): Finding => ({
+      app: tool.app,
+      kind: "tool",
+      name: tool.name,
+      target: f.target,
+      code: f.code,
+      path: f.pointer,
+      severity: f.severity,
+      message: f.message,
+    })),
+  );
 }

@@ -45,7 +45,10 @@ export const lockCommand = defineCommand<LockFlags>({
       }
       const nothing = selection?.filter((word) => !all.some((entry) => selects(word, entry))) ?? [];
       if (nothing.length > 0)
-        throw new CliError(`nothing to accept is called ${nothing.map((w) => `"${w}"`).join(", ")}; write an app's package, PACKAGE/TOOL, or PACKAGE/prompt:NAME, PACKAGE/resource_template:URI, PACKAGE/resources:, PACKAGE/instructions:`, EXIT.problems);
+        throw new CliError(
+          `nothing to accept is called ${nothing.map((w) => `"${w}"`).join(", ")}; write an app's package, PACKAGE/TOOL, or PACKAGE/prompt:NAME, PACKAGE/resource_template:URI, PACKAGE/resources:, PACKAGE/instructions:`,
+          EXIT.problems,
+        );
       if (open.length === 0) return options.json ? context.json([]) : context.out("nothing to accept");
       if (!options.json) context.out(printEntries(open, context.style));
       if (!options.yes && !(context.interactive && (await askYesNo(context, `Accept these ${open.length} entries?`)))) {

@@ -29,7 +29,8 @@ const list = defineCommand<{ app?: string; cost?: boolean }>({
   usage: "tools list",
   summary: "List the tools of all apps, with risk, decision and token cost.",
   examples: ["aurora-mcp tools list", "aurora-mcp tools list --app im.polaris.clock --json", "aurora-mcp tools list --cost"],
-  options: (command) => command.option("--app <package>", "only this app's tools").option("--cost", "dearest first, with the sum per app (estimated tokens in every request)"),
+  options: (command) =>
+    command.option("--app <package>", "only this app's tools").option("--cost", "dearest first, with the sum per app (estimated tokens in every request)"),
   run: (context, options) =>
     withHost(context, options, "start", async (host) => {
       const rows = (await host.toolRows()).filter((row) => options.app === undefined || row.app === options.app);
@@ -45,7 +46,10 @@ function costLines(rows: readonly ToolRow[]): string {
   const sums = new Map<string, number>();
   for (const row of offered) sums.set(row.app, (sums.get(row.app) ?? 0) + row.tokens);
   const lines = [...sums].sort(([, a], [, b]) => b - a).map(([app, tokens]) => `${app}  about ${tokens} tokens`);
-  return [...lines, `all ${offered.length} offered tools: about ${offered.reduce((sum, row) => sum + row.tokens, 0)} tokens in every request (an estimate)`].join("\n");
+  return [
+    ...lines,
+    `all ${offered.length} offered tools: about ${offered.reduce((sum, row) => sum + row.tokens, 0)} tokens in every request (an estimate)`,
+  ].join("\n");
 }
 
 const search = defineCommand<{ limit: string }>({

@@ -19,12 +19,18 @@ async function dist(): Promise<string> {
 }
 
 /** What is wrong with an inbox after its writer was killed `rounds` times at random points under load; empty when nothing is. */
-export async function crashRounds(dir: string, rounds: number, options: { readonly fsync: boolean; readonly lifeMs: () => number }): Promise<{ problems: string[]; events: number }> {
+export async function crashRounds(
+  dir: string,
+  rounds: number,
+  options: { readonly fsync: boolean; readonly lifeMs: () => number },
+): Promise<{ problems: string[]; events: number }> {
   const problems: string[] = [];
   const promised = new Set<string>();
   const built = await dist();
   for (let round = 0; round < rounds; round += 1) {
-    const child = spawn(process.execPath, [path.join(here, "inbox-writer.mjs"), built, dir, options.fsync ? "safe" : "fast", "0", "200"], { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(process.execPath, [path.join(here, "inbox-writer.mjs"), built, dir, options.fsync ? "safe" : "fast", "0", "200"], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     let out = "";
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
       // The killing is timed from the first event on, so that it falls into the load and not into the start.
@@ -74,7 +80,9 @@ export async function watchedRun(dir: string, events: number, bytes: number): Pr
   let out = "";
   watcher.stdout.setEncoding("utf8").on("data", (chunk: string) => (out += chunk));
   const watched = new Promise((resolve) => watcher.on("close", resolve));
-  const writer = spawn(process.execPath, [path.join(here, "inbox-writer.mjs"), await dist(), dir, "fast", String(events), String(bytes)], { stdio: ["ignore", "ignore", "inherit"] });
+  const writer = spawn(process.execPath, [path.join(here, "inbox-writer.mjs"), await dist(), dir, "fast", String(events), String(bytes)], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
   await new Promise((resolve) => writer.on("close", resolve));
   await writeFile(path.join(dir, "stop.txt"), "");
   await watched;

@@ -5,7 +5,7 @@ import path from "node:path";
 const dir = process.argv[2];
 const seen = new Set();
 const errors = [];
-for (let stopping = false; ; ) {
+for (let stopping = false; ;) {
   if (existsSync(path.join(dir, "stop.txt"))) stopping = true;
   for (const name of readdirSync(dir)) {
     if (!name.endsWith(".json") || name.startsWith(".") || seen.has(name)) continue;

@@ -22,7 +22,10 @@ async function sendAll() {
     sent += 1;
     // Every fourth event is a fact that is sent again by the next run.
     const key = sent % 4 === 0 ? { idempotency_key: `fact-${sent}` } : {};
-    const envelope = sealer.seal({ type: `type.${sent % 3}`, method: "aurora/event", priority: "normal", rule: "r", data, ...key }, { app: `app.${sent % 5}`, instance: prefix });
+    const envelope = sealer.seal(
+      { type: `type.${sent % 3}`, method: "aurora/event", priority: "normal", rule: "r", data, ...key },
+      { app: `app.${sent % 5}`, instance: prefix },
+    );
     const result = await inbox.put(envelope, sent % 2 ? "normal" : "high");
     if (result === "written") writeSync(1, `${envelope.header.message_id}\n`);
   }

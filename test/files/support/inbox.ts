@@ -17,7 +17,15 @@ export async function testFolder(): Promise<string> {
 /** An inbox that is closed after the test. Problems are collected. */
 export async function testInbox(dir: string, options: Partial<FileInboxOptions> = {}): Promise<FileInbox & { readonly problems: string[] }> {
   const problems: string[] = [];
-  const inbox = await openFileInbox({ dir, format: "amp", fsync: false, maxPending: 50_000, clock: systemClock, onProblem: (m) => problems.push(m), ...options });
+  const inbox = await openFileInbox({
+    dir,
+    format: "amp",
+    fsync: false,
+    maxPending: 50_000,
+    clock: systemClock,
+    onProblem: (m) => problems.push(m),
+    ...options,
+  });
   onTestFinished(() => inbox.close());
   return Object.assign(inbox, { problems });
 }

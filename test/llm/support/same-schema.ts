@@ -25,7 +25,8 @@ export function schemaDifference(actual: Json | undefined, expected: Json, point
     if (difference) return difference;
   }
   for (const key of Object.keys(actual)) {
-    if (!Object.hasOwn(expected, key) && !(key === "description" && typeof actual[key] === "string")) return `${pointer}/${key}: ${JSON.stringify(actual[key])} is too much`;
+    if (!Object.hasOwn(expected, key) && !(key === "description" && typeof actual[key] === "string"))
+      return `${pointer}/${key}: ${JSON.stringify(actual[key])} is too much`;
   }
   return null;
 }

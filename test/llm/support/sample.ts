@@ -3,7 +3,30 @@ import { isObject, own, setOwn, type Json, type JsonObject } from "../../../src/
 /** Picks a whole number from 0 to `max`. */
 export type Pick = (max: number) => number;
 
-const POOL: readonly Json[] = ["x", "y", "", "12", "true", "2024-01-01", null, true, false, 0, 1, 2, 4, -1, 0.5, 1.5, [], ["x"], [1, "x"], {}, { a: "x" }, { b: 1 }];
+const POOL: readonly Json[] = [
+  "x",
+  "y",
+  "",
+  "12",
+  "true",
+  "2024-01-01",
+  null,
+  true,
+  false,
+  0,
+  1,
+  2,
+  4,
+  -1,
+  0.5,
+  1.5,
+  [],
+  ["x"],
+  [1, "x"],
+  {},
+  { a: "x" },
+  { b: 1 },
+];
 
 /** A copy, for callers put members into what they get. */
 function fromPool(pick: Pick): Json {
@@ -69,6 +92,7 @@ function members(node: JsonObject, root: JsonObject, pick: Pick, depth: number, 
     if (required.includes(name) || pick(1) === 1) setOwn(out, name, sample(child, root, pick, depth + 1));
   }
   if (node["additionalProperties"] !== false && pick(3) === 0) setOwn(out, "a1", sample(node["additionalProperties"], root, pick, depth + 1));
-  for (const pattern of Object.keys((node["patternProperties"] ?? {}) as JsonObject)) setOwn(out, pattern.replace("^", ""), sample(own(node["patternProperties"], pattern), root, pick, depth + 1));
+  for (const pattern of Object.keys((node["patternProperties"] ?? {}) as JsonObject))
+    setOwn(out, pattern.replace("^", ""), sample(own(node["patternProperties"], pattern), root, pick, depth + 1));
   return out;
 }

@@ -12,16 +12,31 @@ const map = { type: "object", additionalProperties: node };
 const typeName = { enum: ["string", "number", "integer", "boolean", "object", "array", "null"] };
 const typeKeyword = { anyOf: [typeName, { type: "array", items: typeName, minItems: 2, uniqueItems: true }] };
 const localRef = { type: "string", pattern: "^#/\\$defs/[A-Za-z0-9_.-]+$" };
-const hasType = (type: string): JsonObject => ({ required: ["type"], properties: { type: { anyOf: [{ const: type }, { type: "array", contains: { const: type } }] } } });
+const hasType = (type: string): JsonObject => ({
+  required: ["type"],
+  properties: { type: { anyOf: [{ const: type }, { type: "array", contains: { const: type } }] } },
+});
 const noKeyword = (...names: string[]): JsonObject => Object.fromEntries(names.map((name) => [name, false]));
 
 const openai: JsonObject = {
   type: "object",
   properties: {
-    type: typeKeyword, properties: map, items: { type: "object", allOf: [node] }, anyOf: nodes, oneOf: nodes, allOf: nodes, $ref: localRef, $defs: map,
+    type: typeKeyword,
+    properties: map,
+    items: { type: "object", allOf: [node] },
+    anyOf: nodes,
+    oneOf: nodes,
+    allOf: nodes,
+    $ref: localRef,
+    $defs: map,
     pattern: text,
-    minimum: { type: "number" }, exclusiveMinimum: { type: "number" }, exclusiveMaximum: { type: "number" }, description: text, title: text,
-    required: { type: "array", items: text, uniqueItems: true }, enum: { type: "array", minItems: 1 },
+    minimum: { type: "number" },
+    exclusiveMinimum: { type: "number" },
+    exclusiveMaximum: { type: "number" },
+    description: text,
+    title: text,
+    required: { type: "array", items: text, uniqueItems: true },
+    enum: { type: "array", minItems: 1 },
     ...noKeyword("$schema", "$id", "$comment", "definitions", "prefixItems", "dependencies", "nullable", "additionalItems"),
   },
   allOf: [
@@ -33,11 +48,26 @@ const openai: JsonObject = {
 const strict: JsonObject = {
   type: "object",
   properties: {
-    type: typeKeyword, title: text, description: text, enum: { type: "array", minItems: 1 }, anyOf: nodes, $ref: localRef, $defs: map,
-    properties: map, required: { type: "array", items: text, uniqueItems: true }, additionalProperties: { const: false },
-    items: { type: "object", allOf: [node] }, minItems: count, maxItems: count, pattern: text,
+    type: typeKeyword,
+    title: text,
+    description: text,
+    enum: { type: "array", minItems: 1 },
+    anyOf: nodes,
+    $ref: localRef,
+    $defs: map,
+    properties: map,
+    required: { type: "array", items: text, uniqueItems: true },
+    additionalProperties: { const: false },
+    items: { type: "object", allOf: [node] },
+    minItems: count,
+    maxItems: count,
+    pattern: text,
     format: { enum: ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"] },
-    minimum: { type: "number" }, maximum: { type: "number" }, exclusiveMinimum: { type: "number" }, exclusiveMaximum: { type: "number" }, multipleOf: { type: "number" },
+    minimum: { type: "number" },
+    maximum: { type: "number" },
+    exclusiveMinimum: { type: "number" },
+    exclusiveMaximum: { type: "number" },
+    multipleOf: { type: "number" },
   },
   additionalProperties: false,
   allOf: [
@@ -50,8 +80,17 @@ const strict: JsonObject = {
 const anthropic: JsonObject = {
   type: "object",
   properties: {
-    type: typeKeyword, properties: { ...map, propertyNames: { pattern: "^[a-zA-Z0-9_.-]{1,64}$" } }, items: { anyOf: [{ type: "boolean" }, node] }, prefixItems: nodes,
-    anyOf: nodes, oneOf: nodes, allOf: nodes, $ref: localRef, $defs: map, exclusiveMinimum: { type: "number" }, exclusiveMaximum: { type: "number" },
+    type: typeKeyword,
+    properties: { ...map, propertyNames: { pattern: "^[a-zA-Z0-9_.-]{1,64}$" } },
+    items: { anyOf: [{ type: "boolean" }, node] },
+    prefixItems: nodes,
+    anyOf: nodes,
+    oneOf: nodes,
+    allOf: nodes,
+    $ref: localRef,
+    $defs: map,
+    exclusiveMinimum: { type: "number" },
+    exclusiveMaximum: { type: "number" },
     required: { type: "array", items: text, uniqueItems: true },
     ...noKeyword("$schema", "$id", "definitions", "dependencies", "nullable", "additionalItems"),
   },
@@ -60,29 +99,57 @@ const anthropic: JsonObject = {
 const gemini: JsonObject = {
   type: "object",
   properties: {
-    $defs: map, $ref: localRef, type: typeKeyword, format: { enum: ["date-time", "date", "time"] }, title: text, description: text,
+    $defs: map,
+    $ref: localRef,
+    type: typeKeyword,
+    format: { enum: ["date-time", "date", "time"] },
+    title: text,
+    description: text,
     enum: { type: "array", minItems: 1, items: { anyOf: [{ type: "string", minLength: 1 }, { type: "number" }] } },
-    items: { type: "object", allOf: [node] }, prefixItems: nodes, minItems: count, maxItems: count, minimum: { type: "number" }, maximum: { type: "number" }, anyOf: nodes,
+    items: { type: "object", allOf: [node] },
+    prefixItems: nodes,
+    minItems: count,
+    maxItems: count,
+    minimum: { type: "number" },
+    maximum: { type: "number" },
+    anyOf: nodes,
     properties: { ...map, propertyNames: { pattern: "^[A-Za-z_][A-Za-z0-9_]{0,63}$" } },
-    additionalProperties: { anyOf: [{ type: "boolean" }, node] }, required: { type: "array", items: text, uniqueItems: true },
+    additionalProperties: { anyOf: [{ type: "boolean" }, node] },
+    required: { type: "array", items: text, uniqueItems: true },
   },
   additionalProperties: false,
   allOf: [
     { if: { required: ["$ref"] }, then: { propertyNames: { pattern: "^\\$" } } },
-    { if: { required: ["type"], properties: { type: { type: "array" } } }, then: { properties: { type: { items: { enum: ["string", "number", "integer", "boolean", "null"] } } } } },
+    {
+      if: { required: ["type"], properties: { type: { type: "array" } } },
+      then: { properties: { type: { items: { enum: ["string", "number", "integer", "boolean", "null"] } } } },
+    },
   ],
 };
 
 const singleType: JsonObject = {
-  title: text, description: text, anyOf: nodes, items: node, minItems: count, maxItems: count, minimum: { type: "number" }, maximum: { type: "number" },
-  properties: { ...map, propertyNames: { pattern: "^[A-Za-z_][A-Za-z0-9_]{0,63}$" } }, required: { type: "array", items: text, uniqueItems: true },
+  title: text,
+  description: text,
+  anyOf: nodes,
+  items: node,
+  minItems: count,
+  maxItems: count,
+  minimum: { type: "number" },
+  maximum: { type: "number" },
+  properties: { ...map, propertyNames: { pattern: "^[A-Za-z_][A-Za-z0-9_]{0,63}$" } },
+  required: { type: "array", items: text, uniqueItems: true },
   enum: { type: "array", minItems: 1, items: { type: "string", minLength: 1 } },
 };
 const stringEnumOnly = { if: { required: ["enum"] }, then: { properties: { type: { const: "string" } } } };
 
 const legacy: JsonObject = {
   type: "object",
-  properties: { ...singleType, type: { enum: ["string", "number", "integer", "boolean", "object", "array"] }, nullable: { const: true }, format: { enum: ["date-time"] } },
+  properties: {
+    ...singleType,
+    type: { enum: ["string", "number", "integer", "boolean", "object", "array"] },
+    nullable: { const: true },
+    format: { enum: ["date-time"] },
+  },
   additionalProperties: false,
   allOf: [
     stringEnumOnly,
@@ -111,24 +178,35 @@ function compiled(schema: JsonObject): CompiledSchema {
 }
 
 const RULES: ReadonlyMap<ExportFormat, CompiledSchema> = new Map([
-  ["openai", compiled(openai)], ["openai-responses", compiled(openai)], ["openai-strict", compiled(strict)], ["anthropic", compiled(anthropic)],
-  ["gemini", compiled(gemini)], ["gemini-legacy", compiled(legacy)], ["litellm", compiled(portable)],
+  ["openai", compiled(openai)],
+  ["openai-responses", compiled(openai)],
+  ["openai-strict", compiled(strict)],
+  ["anthropic", compiled(anthropic)],
+  ["gemini", compiled(gemini)],
+  ["gemini-legacy", compiled(legacy)],
+  ["litellm", compiled(portable)],
 ]);
 
 /** Every rule of its target that an exported schema breaks; none when the provider would take it. */
 export function brokenRules(target: ExportFormat, schema: JsonObject): string[] {
-  const broken = RULES.get(target)!.validate(schema).map((issue) => `/${issue.path.join("/")} ${issue.message} ${JSON.stringify(issue.params)}`);
+  const broken = RULES.get(target)!
+    .validate(schema)
+    .map((issue) => `/${issue.path.join("/")} ${issue.message} ${JSON.stringify(issue.params)}`);
   if (schema["type"] !== "object") broken.push("the root is no object");
   if (!isObject(schema["properties"])) broken.push("the root has no properties");
   for (const keyword of ["anyOf", "oneOf", "allOf", "not", "enum", "const", "if"]) if (keyword in schema) broken.push(`${keyword} at the root`);
   visit(schema, "", (at, pointer) => {
     const declared = Object.keys((at["properties"] ?? {}) as JsonObject);
     const required = (at["required"] ?? []) as string[];
-    if (target === "openai-strict" && at["properties"] !== undefined && [...required].sort().join() !== [...declared].sort().join()) broken.push(`${pointer}: required is not all properties`);
-    if (target.startsWith("gemini") || target === "litellm") for (const name of required) if (!declared.includes(name)) broken.push(`${pointer}: required names ${name}`);
-    if (target.startsWith("openai") && typeof at["pattern"] === "string" && /\(\?(?:<?[=!])|\\p\{/.test(at["pattern"].replace(/\[(?:\\.|[^\]\\])*\]/g, ""))) broken.push(`${pointer}: pattern ${at["pattern"]}`);
+    if (target === "openai-strict" && at["properties"] !== undefined && [...required].sort().join() !== [...declared].sort().join())
+      broken.push(`${pointer}: required is not all properties`);
+    if (target.startsWith("gemini") || target === "litellm")
+      for (const name of required) if (!declared.includes(name)) broken.push(`${pointer}: required names ${name}`);
+    if (target.startsWith("openai") && typeof at["pattern"] === "string" && /\(\?(?:<?[=!])|\\p\{/.test(at["pattern"].replace(/\[(?:\\.|[^\]\\])*\]/g, "")))
+      broken.push(`${pointer}: pattern ${at["pattern"]}`);
     const ref = at["$ref"];
-    if (typeof ref === "string" && !Object.hasOwn((schema["$defs"] ?? {}) as JsonObject, ref.slice("#/$defs/".length))) broken.push(`${pointer}: ${ref} leads nowhere`);
+    if (typeof ref === "string" && !Object.hasOwn((schema["$defs"] ?? {}) as JsonObject, ref.slice("#/$defs/".length)))
+      broken.push(`${pointer}: ${ref} leads nowhere`);
   });
   return broken;
 }
@@ -137,7 +215,10 @@ function visit(value: Json, pointer: string, see: (node: JsonObject, pointer: st
   if (!isObject(value)) return;
   const at = value as JsonObject;
   see(at, pointer);
-  for (const key of ["items", "additionalProperties", "not", "if", "then", "else", "contains"]) if (isObject(at[key])) visit(at[key] as Json, `${pointer}/${key}`, see);
-  for (const key of ["anyOf", "oneOf", "allOf", "prefixItems"]) if (Array.isArray(at[key])) (at[key] as Json[]).forEach((child, i) => visit(child, `${pointer}/${key}/${i}`, see));
-  for (const key of ["properties", "patternProperties", "$defs"]) for (const [name, child] of Object.entries((at[key] ?? {}) as JsonObject)) visit(child, `${pointer}/${key}/${name}`, see);
+  for (const key of ["items", "additionalProperties", "not", "if", "then", "else", "contains"])
+    if (isObject(at[key])) visit(at[key] as Json, `${pointer}/${key}`, see);
+  for (const key of ["anyOf", "oneOf", "allOf", "prefixItems"])
+    if (Array.isArray(at[key])) (at[key] as Json[]).forEach((child, i) => visit(child, `${pointer}/${key}/${i}`, see));
+  for (const key of ["properties", "patternProperties", "$defs"])
+    for (const [name, child] of Object.entries((at[key] ?? {}) as JsonObject)) visit(child, `${pointer}/${key}/${name}`, see);
 }

@@ -16,7 +16,10 @@ export function dress(value: unknown, dice: Dice): string {
   };
   const flow = (v: unknown): string => {
     if (Array.isArray(v)) return `[${v.map(flow).join(dice(2) === 0 ? "," : ", ")}]`;
-    if (isObject(v)) return `{ ${shuffled(Object.entries(v), dice).map(([key, item]) => `${JSON.stringify(key)}: ${flow(item)}`).join(", ")} }`;
+    if (isObject(v))
+      return `{ ${shuffled(Object.entries(v), dice)
+        .map(([key, item]) => `${JSON.stringify(key)}: ${flow(item)}`)
+        .join(", ")} }`;
     return typeof v === "string" ? JSON.stringify(v) : String(v);
   };
   const comment = (indent: string): string => (dice(4) === 0 ? `${dice(2) === 0 ? "\n" : ""}${indent}# note ${dice(100)}: {not: [yaml\n` : "");
@@ -29,12 +32,17 @@ export function dress(value: unknown, dice: Dice): string {
     const anchor = dice(3) === 0 ? ` &a${(names += 1)}` : "";
     const lines = Array.isArray(v)
       ? v.map((item) => `${comment(indent)}${indent}-${isObject(item) || Array.isArray(item) ? ` ${flow(item)}\n` : block(item, indent)}`)
-      : shuffled(Object.entries(v), dice).map(([name, item]) => `${comment(indent)}${indent}${dice(3) === 0 ? JSON.stringify(name) : name}:${block(item, `${indent}${dice(2) === 0 ? "  " : "    "}`)}`);
+      : shuffled(Object.entries(v), dice).map(
+          ([name, item]) =>
+            `${comment(indent)}${indent}${dice(3) === 0 ? JSON.stringify(name) : name}:${block(item, `${indent}${dice(2) === 0 ? "  " : "    "}`)}`,
+        );
     // Only now: an alias inside its own anchor would be a circle.
     if (anchor !== "") anchors.set(key, anchor.slice(2));
     return `${anchor}\n${lines.join("")}`;
   };
-  const body = shuffled(Object.entries(value as Node), dice).map(([name, item]) => `${comment("")}${name}:${block(item, "  ")}`).join("");
+  const body = shuffled(Object.entries(value as Node), dice)
+    .map(([name, item]) => `${comment("")}${name}:${block(item, "  ")}`)
+    .join("");
   const whole = `${dice(3) === 0 ? "\uFEFF" : ""}${dice(3) === 0 ? "---\n" : ""}${body}${dice(3) === 0 ? "# the end" : ""}`;
   return dice(3) === 0 ? whole.replaceAll("\n", "\r\n") : whole;
 }
@@ -74,5 +82,8 @@ const schemas = new Map<string, Node>();
 function at(file: string, pointer: string): Node {
   const schema = schemas.get(file) ?? (JSON.parse(readFileSync(`schemas/${file}`, "utf8")) as Node);
   schemas.set(file, schema);
-  return pointer.split("/").slice(1).reduce((node, token) => node[token] as Node, schema);
+  return pointer
+    .split("/")
+    .slice(1)
+    .reduce((node, token) => node[token] as Node, schema);
 }

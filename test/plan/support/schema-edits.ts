@@ -39,7 +39,8 @@ export function schemaEdits(value: unknown, schemaFile: string, pointer = ""): E
       for (const [key, child] of Object.entries(properties as Record<string, Node>)) {
         const name = field === "" ? key : `${field}.${key}`;
         const cls = (resolve({ file, node: child }).node["x-reload"] ?? inherited) as string;
-        if (Object.hasOwn(part, key)) visit(part[key], { file, node: child }, [...path, key], name, cls, ((node["required"] as string[] | undefined) ?? []).includes(key));
+        if (Object.hasOwn(part, key))
+          visit(part[key], { file, node: child }, [...path, key], name, cls, ((node["required"] as string[] | undefined) ?? []).includes(key));
         else absent.push(name);
       }
     } else if (isObject(part) && isObject(members) && hasFields({ file, node: members })) {
@@ -90,7 +91,10 @@ function resolve(place: { file: string; node: Node }): { file: string; node: Nod
 function at(file: string, pointer: string): Node {
   let schema = schemas.get(file);
   if (!schema) schemas.set(file, (schema = JSON.parse(readFileSync(`schemas/${file}`, "utf8")) as Node));
-  return pointer.split("/").slice(1).reduce((node, token) => node[token] as Node, schema);
+  return pointer
+    .split("/")
+    .slice(1)
+    .reduce((node, token) => node[token] as Node, schema);
 }
 
 /** Another valid value for a leaf; undefined where there is none. */

@@ -27,9 +27,15 @@ interface AppRow {
 }
 
 /** Starts a host over these files (`topology/topology.yaml` is one) and waits until every app is ready. */
-export async function startHost(files: Readonly<Record<string, string>>, options: { readonly env?: NodeJS.ProcessEnv; readonly timeoutMs?: number } = {}): Promise<Host> {
+export async function startHost(
+  files: Readonly<Record<string, string>>,
+  options: { readonly env?: NodeJS.ProcessEnv; readonly timeoutMs?: number } = {},
+): Promise<Host> {
   const workspace = await makeWorkspace(files);
-  const cli = await startCli(["up", "--json", "--topology", workspace.topology], { cwd: workspace.root, ...(options.env === undefined ? {} : { env: options.env }) });
+  const cli = await startCli(["up", "--json", "--topology", workspace.topology], {
+    cwd: workspace.root,
+    ...(options.env === undefined ? {} : { env: options.env }),
+  });
   const stop = async (): Promise<void> => {
     cli.child.kill("SIGTERM");
     const killer = setTimeout(() => cli.child.kill("SIGKILL"), 30_000);

@@ -6,7 +6,33 @@ export type Dice = (n: number) => number;
 export const MUTATIONS = ["byte", "line", "key", "value"] as const;
 export type MutationKind = (typeof MUTATIONS)[number];
 
-const VALUES: readonly unknown[] = [null, true, false, 0, -1, 1, 3.5, 10_000_000_000, "", "x", "low", "*", "10ms", "1h", "${NOT_SET_ANYWHERE}", "${PATH}", "${", "../nowhere", [], {}, ["x"], { x: 1 }, "a".repeat(5_000), "\u0000", "ÿ中\u202e"];
+const VALUES: readonly unknown[] = [
+  null,
+  true,
+  false,
+  0,
+  -1,
+  1,
+  3.5,
+  10_000_000_000,
+  "",
+  "x",
+  "low",
+  "*",
+  "10ms",
+  "1h",
+  "${NOT_SET_ANYWHERE}",
+  "${PATH}",
+  "${",
+  "../nowhere",
+  [],
+  {},
+  ["x"],
+  { x: 1 },
+  "a".repeat(5_000),
+  "\u0000",
+  "ÿ中\u202e",
+];
 const KEYS: readonly string[] = ["mcp", "command", "env", "enabled", "rules", "id", "tools", "apps", "commandd", "", "__proto__", "x-note", "null", "1"];
 
 /** A generator of numbers (mulberry32), so that one seed gives one run. */
@@ -38,7 +64,12 @@ export function mutate(value: object, kind: MutationKind, dice: Dice): Buffer {
 export function toYaml(value: unknown, indent = ""): string {
   if (Array.isArray(value) && value.length > 0) return value.map((item) => `\n${indent}- ${inline(item, `${indent}  `)}`).join("");
   if (isObject(value) && Object.keys(value).length > 0) {
-    const text = Object.entries(value).map(([key, item]) => `${indent}${/^[a-z_]\w*$/i.test(key) ? key : JSON.stringify(key)}:${isBranch(item) ? `${Array.isArray(item) ? "" : "\n"}${toYaml(item, `${indent}  `)}` : ` ${JSON.stringify(item)}`}`).join("\n");
+    const text = Object.entries(value)
+      .map(
+        ([key, item]) =>
+          `${indent}${/^[a-z_]\w*$/i.test(key) ? key : JSON.stringify(key)}:${isBranch(item) ? `${Array.isArray(item) ? "" : "\n"}${toYaml(item, `${indent}  `)}` : ` ${JSON.stringify(item)}`}`,
+      )
+      .join("\n");
     return indent === "" ? `${text}\n` : text;
   }
   return JSON.stringify(value);
@@ -63,7 +94,17 @@ function mutateBytes(bytes: Buffer, dice: Dice): Buffer {
 function mutateLines(lines: string[], dice: Dice): string[] {
   const at = dice(lines.length);
   const line = lines[at]!;
-  const by: readonly string[][] = [[], [line, line], [` ${line}`], [`\t${line}`], [line.trimStart()], [`# ${line}`], [lines[dice(lines.length)]!], [line, "---"], [line.slice(0, dice(line.length + 1))]];
+  const by: readonly string[][] = [
+    [],
+    [line, line],
+    [` ${line}`],
+    [`\t${line}`],
+    [line.trimStart()],
+    [`# ${line}`],
+    [lines[dice(lines.length)]!],
+    [line, "---"],
+    [line.slice(0, dice(line.length + 1))],
+  ];
   return lines.toSpliced(at, 1, ...by[dice(by.length)]!);
 }
 
@@ -87,7 +128,8 @@ function renameKey(branch: Record<string, unknown>, dice: Dice): void {
   const value = branch[key];
   if (dice(4) > 0) delete branch[key];
   const name = dice(2) === 0 ? KEYS[dice(KEYS.length)]! : `${key.slice(0, -1)}${"xyz"[dice(3)]!}`;
-  if (dice(3) > 0) Object.defineProperty(branch, Array.isArray(branch) ? String(branch.length) : name, { value, enumerable: true, configurable: true, writable: true });
+  if (dice(3) > 0)
+    Object.defineProperty(branch, Array.isArray(branch) ? String(branch.length) : name, { value, enumerable: true, configurable: true, writable: true });
 }
 
 function replaceValue(branch: Record<string, unknown>, dice: Dice): void {

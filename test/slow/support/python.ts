@@ -19,7 +19,11 @@ interface Finished {
 function run(program: string, args: readonly string[], timeoutMs: number, stdin = "", env: NodeJS.ProcessEnv = process.env): Promise<Finished> {
   return new Promise((resolve) => {
     const child = execFile(program, args, { timeout: timeoutMs, killSignal: "SIGKILL", maxBuffer: 64 * 1024 * 1024, env }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : typeof error.code === "number" ? error.code : 127, stdout, stderr: stderr === "" && error !== null ? error.message : stderr });
+      resolve({
+        code: error === null ? 0 : typeof error.code === "number" ? error.code : 127,
+        stdout,
+        stderr: stderr === "" && error !== null ? error.message : stderr,
+      });
     });
     child.stdin?.on("error", () => {});
     child.stdin?.end(stdin);
@@ -32,7 +36,10 @@ export interface Python {
   /** Path of a script in test/slow/python. */
   script(name: string): string;
   /** Runs a script and gives the JSON that it prints last. Throws with its stderr when it fails. */
-  json(name: string, options?: { readonly args?: readonly string[]; readonly stdin?: string; readonly env?: NodeJS.ProcessEnv; readonly timeoutMs?: number }): Promise<unknown>;
+  json(
+    name: string,
+    options?: { readonly args?: readonly string[]; readonly stdin?: string; readonly env?: NodeJS.ProcessEnv; readonly timeoutMs?: number },
+  ): Promise<unknown>;
 }
 
 /**
@@ -43,14 +50,24 @@ export async function pythonWith(requirements: readonly string[]): Promise<Pytho
   const folder = path.join(CACHE, createHash("sha256").update(requirements.join("\n")).digest("hex").slice(0, 12));
   const program = path.join(folder, "bin", "python");
   const marker = path.join(folder, "complete");
-  if (!(await access(marker).then(() => true, () => false))) {
+  if (
+    !(await access(marker).then(
+      () => true,
+      () => false,
+    ))
+  ) {
     await rm(folder, { recursive: true, force: true });
     await mkdir(CACHE, { recursive: true });
     const made = await run("python3", ["-m", "venv", folder], 120_000);
     if (made.code !== 0) return unavailable("python3 with venv", made.stderr);
-    const installed = await run(program, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", ...requirements], INSTALL_MS - 130_000);
+    const installed = await run(
+      program,
+      ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", ...requirements],
+      INSTALL_MS - 130_000,
+    );
     if (installed.code !== 0) {
-      if (/connection|resolution|timed out|proxy|no matching distribution/i.test(installed.stderr)) return unavailable(`PyPI (for ${requirements.join(", ")})`, installed.stderr);
+      if (/connection|resolution|timed out|proxy|no matching distribution/i.test(installed.stderr))
+        return unavailable(`PyPI (for ${requirements.join(", ")})`, installed.stderr);
       throw new Error(`pip install ${requirements.join(" ")} failed:\n${installed.stderr}`);
     }
     await writeFile(marker, `${requirements.join("\n")}\n`);

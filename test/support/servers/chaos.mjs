@@ -12,7 +12,7 @@ const acts = {
   abort: () => process.abort(),
   hang: () => void (deaf = true),
   spin: () => {
-    for (const end = Date.now() + 1500; Date.now() < end; );
+    for (const end = Date.now() + 1500; Date.now() < end;);
   },
   stderr: () => process.stderr.write("noise on stderr \u001b[31m\r".repeat(20_000)),
   logs: () => {
@@ -22,23 +22,39 @@ const acts = {
     more = (more + 1) % 5;
     for (let i = 0; i < 200; i += 1) line(changed);
   },
-  garbage: () => process.stdout.write(`}{\nnull\n{"jsonrpc":"2.0"}\n\u0000\u0001\n[1,2\n{"jsonrpc":"2.0","id":"x","result":{}}\n{"jsonrpc":"2.0","id":99999999,"result":{}}\n${"y".repeat(100_000)}\n`),
+  garbage: () =>
+    process.stdout.write(
+      `}{\nnull\n{"jsonrpc":"2.0"}\n\u0000\u0001\n[1,2\n{"jsonrpc":"2.0","id":"x","result":{}}\n{"jsonrpc":"2.0","id":99999999,"result":{}}\n${"y".repeat(100_000)}\n`,
+    ),
   bytes: () => process.stdout.write(Buffer.concat([Buffer.from([0xc7, 0xd1, 0xff, 0xfe]), Buffer.from("\n")])),
   huge: () => process.stdout.write(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"${"z".repeat(3_000_000)}"}]}}\n`),
   half: () => process.stdout.write('{"jsonrpc":"2.0","id":5,"result":'),
   twice: () => {
     for (let id = 0; id < 50; id += 1) line({ id, result: { content: [{ type: "text", text: "not yours" }] } });
   },
-  grandchild: async () => void (await import("node:child_process")).spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", ...process.argv.slice(2)], { stdio: "inherit" }),
+  grandchild: async () =>
+    void (await import("node:child_process")).spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", ...process.argv.slice(2)], { stdio: "inherit" }),
 };
 let deaf = false;
 
 createInterface({ input: process.stdin }).on("line", (written) => {
   const { id, method, params } = JSON.parse(written);
   if (deaf || id === undefined) return;
-  if (method === "initialize") return line({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: { listChanged: true }, logging: {} }, serverInfo: { name: "chaos", version: "1" } } });
+  if (method === "initialize")
+    return line({
+      id,
+      result: {
+        protocolVersion: params.protocolVersion,
+        capabilities: { tools: { listChanged: true }, logging: {} },
+        serverInfo: { name: "chaos", version: "1" },
+      },
+    });
   if (method === "ping") return line({ id, result: {} });
-  if (method === "tools/list") return line({ id, result: { tools: ["echo", "act", ...Array.from({ length: more }, (_, i) => `more${i}`)].map((name) => ({ name, inputSchema: { type: "object" } })) } });
+  if (method === "tools/list")
+    return line({
+      id,
+      result: { tools: ["echo", "act", ...Array.from({ length: more }, (_, i) => `more${i}`)].map((name) => ({ name, inputSchema: { type: "object" } })) },
+    });
   if (method !== "tools/call") return line({ id, error: { code: -32601, message: "Method not found" } });
   if (params.name === "echo") return void setTimeout(() => text(id, JSON.stringify(params.arguments)), 5);
   acts[params.arguments.how]();

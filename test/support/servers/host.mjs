@@ -4,7 +4,15 @@ import { pathToFileURL } from "node:url";
 const { dataDir, plans, source } = JSON.parse(process.argv[2]);
 const { createConnector } = await import(pathToFileURL(source).href);
 const silent = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
-const connector = createConnector({ dataDir, clientName: "host", clientVersion: "0", listLimits: () => ({ toolsPerApp: 10, listPages: 10 }), hostEnv: process.env, log: silent, mask: (text) => text });
+const connector = createConnector({
+  dataDir,
+  clientName: "host",
+  clientVersion: "0",
+  listLimits: () => ({ toolsPerApp: 10, listPages: 10 }),
+  hostEnv: process.env,
+  log: silent,
+  mask: (text) => text,
+});
 const connections = await Promise.all(plans.map((plan) => connector.connect(plan, "shared", {}, new AbortController().signal)));
 process.on("SIGUSR2", () => {
   throw new Error("an error nobody catches");

@@ -44,7 +44,8 @@ async function run(actions, request, text = "") {
       if (action.bytewise) for (const byte of Buffer.from(text)) await write(Buffer.from([byte]));
       else await write(text);
     }
-    if (action.mirror) await write(`{"jsonrpc":"2.0","id":${request.id},"result":{"content":[],"structuredContent":${/"arguments":(\{.*\}),"_meta"/.exec(text)[1]}}}\n`);
+    if (action.mirror)
+      await write(`{"jsonrpc":"2.0","id":${request.id},"result":{"content":[],"structuredContent":${/"arguments":(\{.*\}),"_meta"/.exec(text)[1]}}}\n`);
     if (action.closeStdout) closeSync(1);
     if (action.requireFile !== undefined && !existsSync(action.requireFile)) process.exit(9);
     if (action.exit !== undefined) process.exit(action.exit);
@@ -62,7 +63,10 @@ async function behave(request) {
   if (id === undefined) return;
   switch (method) {
     case "initialize":
-      return await line({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "scripted", version: "1" }, ...script.hello } });
+      return await line({
+        id,
+        result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "scripted", version: "1" }, ...script.hello },
+      });
     case "ping":
       return await line({ id, result: {} });
     case "tools/list":
