@@ -1,7 +1,6 @@
 import { createMasker } from "./base/masking.ts";
 import { KitError, messageOf } from "./base/errors.ts";
 import type { Json, JsonObject } from "./base/json.ts";
-import { approvalRow } from "./calls/approval-view.ts";
 import { perform } from "./calls/execute.ts";
 import type { ApprovalRow, AppStatus, CallOptions, CallResult, Kit, KitEvents, KitStatus, Logger, ReadResult, ReloadResult } from "./kit-api.ts";
 import { awaitOwner } from "./kit/await-owner.ts";
@@ -12,7 +11,7 @@ import { exportSnapshot, tokensOf, visibleTools } from "./kit/export-tools.ts";
 import { toolOperation } from "./kit/operations.ts";
 import { openParts, type Parts } from "./kit/parts.ts";
 import { describePlan } from "./kit/plan-report.ts";
-import { withModelChange } from "./kit/model-diff.ts";
+import { createOperator, type Operator } from "./kit/operator.ts";
 import { createReads, type Reads } from "./kit/reads.ts";
 import { createReloader, type Reloader } from "./kit/reloader.ts";
 import { hostGraph } from "./kit/host-graph.ts";
@@ -57,7 +56,7 @@ class HostedKit implements Kit {
   readonly #teller: ReloadTeller;
   readonly #exports: ExportFiles;
   readonly #startedAt = new Date();
-  #parts: (Parts & { readonly reads: Reads }) | null = null;
+  #parts: (Parts & { readonly reads: Reads; readonly operator: Operator }) | null = null;
   #follower: WorkspaceFollower | null = null;
   #state: KitStatus["state"] = "starting";
   #gatewayUrl: string | null = null;
@@ -91,7 +90,7 @@ class HostedKit implements Kit {
       events: this.#events,
       onCatalog: () => this.#writeExports(),
     });
-    this.#parts = { ...parts, reads: createReads(parts) };
+    this.#parts = { ...parts, reads: createReads(parts), operator: createOperator(parts, this.#masker) };
     const reaped = await parts.connector.reapOrphans();
     if (reaped > 0) this.#log.warn({ processes: reaped }, "ended processes that an earlier host left behind");
     await this.#reloadPins(parts);
@@ -236,48 +235,19 @@ class HostedKit implements Kit {
   }
 
   listApprovals(options: { readonly all?: boolean } = {}): ApprovalRow[] {
-    return this.#running()
-      .stores.approvals.list(options.all)
-      .map((approval) => approvalRow(approval, this.#masker));
+    return this.#running().operator.listApprovals(options);
   }
 
-  async decideApproval(id: string, decision: "approve" | "deny", by: string, reason?: string): Promise<ApprovalRow> {
-    const { stores } = this.#running();
-    const decided = await stores.approvals.decide(id, decision, by, reason);
-    await stores.audit.append(
-      {
-        event: "approval.decided",
-        approval_id: id,
-        decision,
-        by,
-        reason,
-        app: decided.app,
-        name: decided.tool,
-        client: decided.client,
-        session: decided.session,
-      },
-      true,
-    );
-    return approvalRow(decided, this.#masker);
+  decideApproval(id: string, decision: "approve" | "deny", by: string, reason?: string): Promise<ApprovalRow> {
+    return this.#running().operator.decideApproval(id, decision, by, reason);
   }
 
   listSessions(): ReturnType<Kit["listSessions"]> {
-    return this.#running()
-      .stores.sessions.list()
-      .map((m) => ({
-        client: m.client,
-        session: m.session,
-        source: m.source,
-        since: new Date(m.since).toISOString(),
-        expires_at: new Date(m.expires_at).toISOString(),
-      }));
+    return this.#running().operator.listSessions();
   }
 
-  async clearSession(client: string, session: string): Promise<boolean> {
-    const { stores } = this.#running();
-    const cleared = await stores.sessions.clear(client, session);
-    if (cleared) await stores.audit.append({ event: "session.cleared", client, session }, true);
-    return cleared;
+  clearSession(client: string, session: string): Promise<boolean> {
+    return this.#running().operator.clearSession(client, session);
   }
 
   async restartApp(app: string): Promise<AppStatus> {
@@ -307,26 +277,11 @@ class HostedKit implements Kit {
   }
 
   lockDiff(): ReturnType<Kit["lockDiff"]> {
-    const { pins, stores } = this.#running();
-    return pins
-      .diff()
-      .map((entry) =>
-        withModelChange(
-          entry,
-          entry.accepted ?? pins.verdict(entry.app, entry.kind, entry.name)?.acceptedPin ?? null,
-          this.#snapshot(),
-          stores.pins.definition,
-        ),
-      );
+    return this.#running().operator.lockDiff();
   }
 
-  async lockAccept(selection?: readonly string[]): ReturnType<Kit["lockAccept"]> {
-    const { pins, runtime, stores } = this.#running();
-    const accepted = await pins.accept(selection);
-    runtime.refresh();
-    for (const entry of accepted)
-      await stores.audit.append({ event: "pin.accepted", app: entry.app, kind: entry.kind, name: entry.name, pin: entry.pin, before: entry.accepted }, true);
-    return accepted;
+  lockAccept(selection?: readonly string[]): ReturnType<Kit["lockAccept"]> {
+    return this.#running().operator.lockAccept(selection);
   }
 
   on<E extends keyof KitEvents>(event: E, handler: KitEvents[E]): () => void {
@@ -371,7 +326,7 @@ class HostedKit implements Kit {
     return this.#running().runtime.snapshot;
   }
 
-  #running(): Parts & { readonly reads: Reads } {
+  #running(): Parts & { readonly reads: Reads; readonly operator: Operator } {
     if (!this.#parts) throw new Error("the kit has not been started");
     return this.#parts;
   }

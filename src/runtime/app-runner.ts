@@ -6,17 +6,16 @@ import type { AppListing } from "../tools/types.ts";
 import { bringUp, sameConnection, type AppRunnerDeps } from "./bring-up.ts";
 import { isHealthy } from "./backoff.ts";
 import { AlarmClock } from "./alarm-clock.ts";
-import { Drains } from "./drains.ts";
+import { Drains, TAKEN_OUT } from "./drains.ts";
 import type { Generation } from "./generation.ts";
 import { listingDigest } from "./listing-digest.ts";
 import type { AppState } from "./snapshot.ts";
 import { Relisting } from "./relisting.ts";
 import { Retries } from "./retries.ts";
 import { Standing } from "./standing.ts";
-import { canRetry, type CloseReason, type Connection } from "./ports.ts";
+import { canRetry, closedAs, type CloseReason, type Connection } from "./ports.ts";
 
 const REPLACED = "was replaced by a new configuration";
-const GONE = "was taken out of the configuration";
 
 /** How often an idle server is asked whether it lives. */
 const PROBE_EVERY_MS = 30_000;
@@ -135,7 +134,7 @@ export class AppRunner {
     this.#wanted = false;
     this.#drainMs = drainMs ?? this.#plan.drainTimeoutMs;
     this.#starting?.abort(new Error("the app is being stopped"));
-    this.#drains.hurry(this.#drainMs, GONE);
+    this.#drains.hurry(this.#drainMs, TAKEN_OUT);
     this.#clock.nudge();
     await this.#loop;
     await this.#drains.settled();
@@ -251,8 +250,7 @@ export class AppRunner {
     events.onStarted(this.restarts);
     if (before && listingDigest(before) !== listingDigest(generation.listing)) events.onListed(before, generation.listing);
     if (old) void this.#drains.letGo(old, old.plan.drainTimeoutMs, REPLACED);
-    if (generation.shared.closed)
-      this.#onClosed(generation, { planned: false, message: "closed right after the start", exitCode: null, signal: null, stderrTail: [] });
+    if (generation.shared.closed) this.#onClosed(generation, closedAs("closed right after the start", false));
   }
 
   async #startFailed(plan: AppPlan, error: unknown): Promise<void> {
@@ -324,30 +322,21 @@ export class AppRunner {
     const alive = await generation.shared.alive(generation.plan.healthTimeoutMs);
     if (alive && isHealthy(generation.startedAt, this.deps.clock.monotonic())) this.#retries.healthy();
     if (alive || this.#current !== generation) return;
-    this.#onClosed(generation, {
-      planned: false,
-      message: `gave no sign of life for ${formatDuration(generation.plan.healthTimeoutMs)}`,
-      exitCode: null,
-      signal: null,
-      stderrTail: [],
-    });
+    this.#onClosed(generation, closedAs(`gave no sign of life for ${formatDuration(generation.plan.healthTimeoutMs)}`, false));
     await generation.shared.close({ force: true });
   }
 
   async #listAgain(generation: Generation): Promise<void> {
     try {
-      const after = this.deps.cleanListing(
-        await generation.shared.list({ timeoutMs: generation.plan.startTimeoutMs, maxTotalMs: generation.plan.startTimeoutMs }),
-      );
+      const { startTimeoutMs: limit } = generation.plan;
+      const after = this.deps.cleanListing(await generation.shared.list({ timeoutMs: limit, maxTotalMs: limit }));
       const before = generation.listing;
-      generation.listing = after;
-      this.#lastListing = after;
+      this.#lastListing = generation.listing = after;
       const changed = listingDigest(before) !== listingDigest(after);
       this.#relisting.wasRead(changed);
-      if (this.#current === generation && changed) {
-        this.deps.events.onListed(before, after);
-        this.deps.events.onChange();
-      }
+      if (!changed || this.#current !== generation) return;
+      this.deps.events.onListed(before, after);
+      this.deps.events.onChange();
     } catch (error) {
       this.deps.events.onProtocolError(`reading the catalogue again failed: ${messageOf(error)}`);
     }
@@ -360,8 +349,8 @@ export class AppRunner {
     this.#standing.set("stopping", null);
     if (generation) {
       this.deps.events.onStopping();
-      await this.#drains.letGo(generation, this.#drainMs ?? 0, GONE);
-      this.deps.events.onStopped({ planned: true, message: "stopped", exitCode: null, signal: null, stderrTail: [] });
+      await this.#drains.letGo(generation, this.#drainMs ?? 0, TAKEN_OUT);
+      this.deps.events.onStopped(closedAs("stopped", true));
     }
     this.#standing.set("stopped", null);
   }

@@ -1,6 +1,9 @@
 import type { Generation } from "./generation.ts";
 import { LinkError } from "./ports.ts";
 
+/** Why a call is cut off when its app is no longer configured. */
+export const TAKEN_OUT = "was taken out of the configuration";
+
 /** The generations of one app that are on their way out. */
 export class Drains {
   readonly #app: string;
