@@ -72,7 +72,6 @@ export interface ExportedTools {
   readonly warnings: readonly string[];
 }
 
-
 /** One row of `status` (contracts 10). */
 export interface AppStatus {
   readonly package: string;
@@ -104,10 +103,29 @@ export interface KitStatus {
   readonly topology: string;
   readonly apps: readonly AppStatus[];
   readonly gateway: { readonly url: string | null };
-  readonly inbox: { readonly dir: string | null; readonly written: number; readonly pending: number; readonly degraded: string | null; readonly queued: number; readonly dropped: number; readonly duplicates: number };
-  readonly exports: readonly { readonly format: string; readonly file: string; readonly tools: number }[];
-  readonly config: { readonly state: "applied" | "rejected" | "partial" | "pending"; readonly errors: readonly DiagnosticJson[]; readonly host_changes: readonly string[] };
-  readonly tools: { readonly exposed: number; readonly quarantined: number; readonly denied: number; readonly unavailable: number; readonly by_risk: Readonly<Record<Risk, number>> };
+  readonly inbox: {
+    readonly dir: string | null;
+    readonly written: number;
+    readonly pending: number;
+    readonly degraded: string | null;
+    readonly queued: number;
+    readonly dropped: number;
+    readonly duplicates: number;
+  };
+  /** `pending`: newer content waits to be written. */
+  readonly exports: readonly { readonly format: string; readonly file: string; readonly tools: number; readonly pending: boolean }[];
+  readonly config: {
+    readonly state: "applied" | "rejected" | "partial" | "pending";
+    readonly errors: readonly DiagnosticJson[];
+    readonly host_changes: readonly string[];
+  };
+  readonly tools: {
+    readonly exposed: number;
+    readonly quarantined: number;
+    readonly denied: number;
+    readonly unavailable: number;
+    readonly by_risk: Readonly<Record<Risk, number>>;
+  };
   readonly policy: { readonly loaded: boolean; readonly rules: number; readonly warnings: readonly DiagnosticJson[] };
   readonly approvals: { readonly pending: number };
 }
