@@ -143,7 +143,7 @@ describe("without a host", () => {
     const { code, value } = await json("plan");
     expect(code).toBe(2);
     expect(value).toMatchObject({
-      changes: 1,
+      changes: 5,
       apps: { start: ["org.example.hello"], stop: [], restart: [], reconnect: [], unchanged: [] },
       tools: { added: [], removed: [], changed: [] },
     });

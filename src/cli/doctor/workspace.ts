@@ -140,8 +140,10 @@ function waysIn(app: AppPlan, { root, topologyFile, apps }: Plan): string[] {
   if (app.connect.transport === "http") return ways;
   const { args, cwd } = app.connect;
   for (const arg of args) {
-    const named = arg.startsWith("-") ? arg.slice(arg.indexOf("=") + 1) : arg;
-    if (/^[./~]|^[A-Za-z]:[\\/]|[\\/]/.test(named) && !named.includes("://") && covers(path.resolve(cwd, named))) ways.push(`argument ${arg}`);
+    const value = /^--?[^=]+=(.+)$/.exec(arg)?.[1];
+    const named = value ?? arg;
+    const looksLikePath = value !== undefined || /^[./~]|[\\/]/.test(named);
+    if (looksLikePath && !named.includes("://") && covers(path.resolve(cwd, named))) ways.push(`argument ${arg}`);
   }
   // The workspace is every app's default working directory, so it only counts against apps that are not wholly trusted.
   if (app.trust !== "high" && covers(cwd, workspace)) ways.push("cwd");
