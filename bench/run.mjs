@@ -17,7 +17,9 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-console.log(`Node ${process.version}, ${cpus().length} cores, load ${loadavg()[0].toFixed(1)}${values.short ? ", short" : ""}. Compare ratios, not times: both sides of a ratio ran in the same moments.`);
+console.log(
+  `Node ${process.version}, ${cpus().length} cores, load ${loadavg()[0].toFixed(1)}${values.short ? ", short" : ""}. Compare ratios, not times: both sides of a ratio ran in the same moments.`,
+);
 let missed = 0;
 const broken = [];
 for (const name of SECTIONS) {
@@ -32,13 +34,17 @@ for (const name of SECTIONS) {
     console.error(`\n## ${name}: broken\n\n${error.message}`);
   }
 }
-console.log(`\n${missed === 0 ? "Every target was met" : `${missed} target${missed === 1 ? " was" : "s were"} missed`}${broken.length === 0 ? "." : `; broken: ${broken.join(", ")}.`}`);
+console.log(
+  `\n${missed === 0 ? "Every target was met" : `${missed} target${missed === 1 ? " was" : "s were"} missed`}${broken.length === 0 ? "." : `; broken: ${broken.join(", ")}.`}`,
+);
 process.exitCode = broken.length === 0 ? 0 : 1;
 
 /** Runs a section in a process of its own, so that none inherits another's heap, caches or compiled code. */
 function runSection(name) {
   return new Promise((resolve, reject) => {
-    const child = fork(new URL("./support/section-process.mjs", import.meta.url), [name, ...(values.short ? ["--short"] : [])], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+    const child = fork(new URL("./support/section-process.mjs", import.meta.url), [name, ...(values.short ? ["--short"] : [])], {
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+    });
     const timer = setTimeout(() => child.kill(), LIMIT_MS);
     let report = null;
     child.on("message", (message) => (report = message));

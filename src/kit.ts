@@ -116,6 +116,7 @@ class HostedKit implements Kit {
       parts.stop();
       await this.#reloader.settled();
       await parts.runtime.stop(0);
+      parts.calls.journal.flush();
       await parts.ingest.settled();
       await this.#exports.settled();
       await parts.inboxes.close();

@@ -5,30 +5,34 @@ import { fact, row } from "../support/table.mjs";
 
 export const title = "10,000 tools to each target";
 
-const TOOLS = 10_000;
-
-/** Every round exports fresh tools, so that nothing is remembered from the one before. */
+/** Every round exports fresh tools, so that nothing is remembered from the one before. A short run exports a fifth of them and says what all would take. */
 export async function run({ short }) {
+  const part = short ? 5 : 1;
+  const count = 10_000 / part;
   const rows = [];
   let equal = true;
   for (const format of EXPORT_FORMATS) {
-    const measure = async (count, factor) => {
-      const made = await timedExport(format, count);
-      equal &&= made.same;
-      return made.ms * factor;
-    };
-    const times = await inTurns(short ? 1 : 5, new Map([["half", () => measure(TOOLS / 2, 2)], ["whole", () => measure(TOOLS, 1)]]));
+    const times = await inTurns(
+      short ? 2 : 5,
+      new Map([
+        ["half", () => exported(format, tools(count / 2)).then(({ ms }) => ms)],
+        ["whole", () => exported(format, tools(count)).then(({ ms }) => ms)],
+      ]),
+    );
     const growth = median(times.get("whole").map((ms, round) => ms / times.get("half")[round]));
-    rows.push(row({ what: `${format} (twice the tools cost ${(growth * 2).toFixed(1)} times as much)`, unit: "ms", ours: median(times.get("whole")), target: { max: 1000 } }));
+    const what = `${format} (twice the tools take ${growth.toFixed(1)} times as long)`;
+    rows.push(row({ what, unit: "ms", ours: median(times.get("whole")) * part, target: { max: 1000 } }));
+    const [one, other] = [await exported(format, tools(1000)), await exported(format, tools(1000).reverse())];
+    equal &&= one.value.text === other.value.text;
   }
   return [...rows, fact("the same tools in another order give the same bytes", equal)];
 }
 
-async function timedExport(format, count) {
-  const made = await timed(() => exportTools(tools(count), format, { maxTools: Infinity }));
-  if (made.value.tools.length !== count) throw new Error(`${format}: ${made.value.tools.length} of ${count} tools were exported: ${made.value.leftOut[0]?.reason}`);
-  const again = count === TOOLS ? exportTools(tools(count).reverse(), format, { maxTools: Infinity }) : made.value;
-  return { ms: made.ms, same: again.text === made.value.text };
+async function exported(format, given) {
+  const made = await timed(() => exportTools(given, format, { maxTools: Infinity }));
+  const { tools: out, leftOut } = made.value;
+  if (out.length !== given.length) throw new Error(`${format}: ${out.length} of ${given.length} tools were exported: ${leftOut[0]?.reason}`);
+  return made;
 }
 
 /** Schemas as servers send them: references, unions, tuples, formats, defaults. */
@@ -54,6 +58,17 @@ function tools(count) {
     };
     const name = `tool_${i}`;
     const definition = { name, description: `Does thing number ${i}, and says what came of it.`, inputSchema };
-    return { full: `${app}.${name}`, app, short: `app${Math.floor(i / 10)}_${name}`, name, title: null, description: definition.description, inputSchema, definition, risk: "medium", appTitle: app };
+    return {
+      full: `${app}.${name}`,
+      app,
+      short: `app${Math.floor(i / 10)}_${name}`,
+      name,
+      title: null,
+      description: definition.description,
+      inputSchema,
+      definition,
+      risk: "medium",
+      appTitle: app,
+    };
   });
 }

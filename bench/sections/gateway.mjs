@@ -22,10 +22,26 @@ export async function run({ short }) {
   const subjects = new Map([
     ["direct", { request: (name, args) => direct.request("tools/call", { name, arguments: args }), tool: "echo", pid: null }],
     ["floor", { request: (name, args) => floor.client.request("tools/call", { name, arguments: args }), tool: "app0_echo", pid: floor.pid }],
-    ...Object.entries(hosts).map(([name, { client, pid, tool }]) => [name, { request: (called, args) => client.request("tools/call", { name: called, arguments: args }), tool, pid }]),
+    ...Object.entries(hosts).map(([name, { client, pid, tool }]) => [
+      name,
+      { request: (called, args) => client.request("tools/call", { name: called, arguments: args }), tool, pid },
+    ]),
   ]);
   const each = (measure) =>
-    inTurns(rounds, new Map([...subjects].map(([name, { request, tool, pid }]) => [name, () => withCpu(pid, (call) => measure(call), (i) => request(tool, { text: `hello ${i}` }))])));
+    inTurns(
+      rounds,
+      new Map(
+        [...subjects].map(([name, { request, tool, pid }]) => [
+          name,
+          () =>
+            withCpu(
+              pid,
+              (call) => measure(call),
+              (i) => request(tool, { text: `hello ${i}` }),
+            ),
+        ]),
+      ),
+    );
   const one = await each(async (call) => ({ value: await sequentialP50(count, call), calls: count }));
   const many = await each(async (call) => ({ value: await throughput(count * 2, IN_FLIGHT, call), calls: count * 2 }));
   for (const { host, client } of Object.values(hosts)) {

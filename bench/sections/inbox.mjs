@@ -15,11 +15,14 @@ const AT_ONCE = 64;
 /** The loop is one writer that waits for each event, as a script would; it is the floor of both settings. */
 export async function run({ short }) {
   const count = short ? 1000 : 4000;
-  const rates = await inTurns(short ? 3 : 7, new Map([
-    ["loop", () => plainLoop(count / 4)],
-    ["safe", () => inboxRate(true, count)],
-    ["quick", () => inboxRate(false, count * 2)],
-  ]));
+  const rates = await inTurns(
+    short ? 3 : 7,
+    new Map([
+      ["loop", () => plainLoop(count / 4)],
+      ["safe", () => inboxRate(true, count)],
+      ["quick", () => inboxRate(false, count * 2)],
+    ]),
+  );
   return [
     row({ what: "fsync on", ...paired(rates.get("loop"), rates.get("safe")), target: { min: 1.5 } }),
     row({ what: "fsync off", ...paired(rates.get("loop"), rates.get("quick")), target: { min: 5 } }),
@@ -60,9 +63,11 @@ async function flood(ms) {
   const inbox = await newInbox(true);
   const end = performance.now() + ms;
   let sent = 0;
-  const flooding = Promise.all(Array.from({ length: 1000 }, async () => {
-    while (performance.now() < end) await inbox.put(event((sent += 1), "org.example.flood"), "normal");
-  }));
+  const flooding = Promise.all(
+    Array.from({ length: 1000 }, async () => {
+      while (performance.now() < end) await inbox.put(event((sent += 1), "org.example.flood"), "normal");
+    }),
+  );
   let longest = 0;
   while (performance.now() < end) {
     const one = await timed(() => inbox.put(event((sent += 1), "org.example.quiet"), "normal"));
@@ -80,7 +85,18 @@ function event(i, app) {
   number += 1;
   const id = `0190aaaa-0000-7000-8000-${number.toString(16).padStart(12, "0")}`;
   return {
-    header: { protocol: "amp/1.0", method: "aurora/event", message_id: id, timestamp: `2026-01-01T00:00:00.${String(number % 1_000_000).padStart(6, "0")}+00:00`, source: { app, instance: app } },
-    payload: { type: "message.received", session_id: `group:${i % 10}`, summary: `message ${i} of somebody`, data: { text: `hello number ${i}`, sender: { id: 123456, name: "somebody" } } },
+    header: {
+      protocol: "amp/1.0",
+      method: "aurora/event",
+      message_id: id,
+      timestamp: `2026-01-01T00:00:00.${String(number % 1_000_000).padStart(6, "0")}+00:00`,
+      source: { app, instance: app },
+    },
+    payload: {
+      type: "message.received",
+      session_id: `group:${i % 10}`,
+      summary: `message ${i} of somebody`,
+      data: { text: `hello number ${i}`, sender: { id: 123456, name: "somebody" } },
+    },
   };
 }

@@ -34,16 +34,22 @@ export async function run({ short }) {
   let round = 0;
   const extra = () => ({ "org.example.extra": { trust: "high", mcp: { command: ECHO_COMMAND } } });
   const changed = () => ({ ...apps, ...extra(), "org.example.app3": { trust: "high", mcp: { command: ECHO_COMMAND, env: { ECHO_EXTRA: `more${round}` } } } });
-  const times = await inTurns(short ? 2 : 7, new Map([
-    ["bare", bareStart],
-    ["all", async () => {
-      round += 1;
-      const added = await edit({ ...apps, ...extra() }, () => shows("org.example.extra.echo"));
-      const change = await edit(changed(), () => shows(`org.example.app3.more${round}`));
-      const removed = await edit(apps, () => !shows("org.example.extra.echo"));
-      return { added, change, removed };
-    }],
-  ]));
+  const times = await inTurns(
+    short ? 2 : 7,
+    new Map([
+      ["bare", bareStart],
+      [
+        "all",
+        async () => {
+          round += 1;
+          const added = await edit({ ...apps, ...extra() }, () => shows("org.example.extra.echo"));
+          const change = await edit(changed(), () => shows(`org.example.app3.more${round}`));
+          const removed = await edit(apps, () => !shows("org.example.extra.echo"));
+          return { added, change, removed };
+        },
+      ],
+    ]),
+  );
   await kit.close();
   const of = (key) => times.get("all").map((sample) => sample[key]);
   return [

@@ -13,7 +13,13 @@ const APPS = 30;
 /** Start time against the same servers started bare, all at once; memory of a whole host that does nothing. */
 export async function run({ short }) {
   const started = (mode) => async () => (await inFreshProcess("start-process.mjs", [mode, String(APPS), makeWorkspace({ apps: echoApps(APPS) }).topology])).ms;
-  const times = await inTurns(short ? 2 : 7, new Map([["bare", started("bare")], ["kit", started("kit")]]));
+  const times = await inTurns(
+    short ? 2 : 7,
+    new Map([
+      ["bare", started("bare")],
+      ["kit", started("kit")],
+    ]),
+  );
   const host = await startHost(makeWorkspace({ apps: echoApps(APPS), gateway: { listen: "127.0.0.1:0" } }));
   await sleep(short ? 3000 : 15_000);
   const memory = residentMebibytes(host.pid);

@@ -20,7 +20,9 @@ function answer(line) {
   const { id, method, params } = JSON.parse(line);
   if (id === undefined) return;
   const found = METHODS[method];
-  process.stdout.write(`${JSON.stringify(found ? { jsonrpc: "2.0", id, result: found(params ?? {}) } : { jsonrpc: "2.0", id, error: { code: -32601, message: "Method not found" } })}\n`);
+  process.stdout.write(
+    `${JSON.stringify(found ? { jsonrpc: "2.0", id, result: found(params ?? {}) } : { jsonrpc: "2.0", id, error: { code: -32601, message: "Method not found" } })}\n`,
+  );
 }
 
 let rest = "";

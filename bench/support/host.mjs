@@ -7,7 +7,10 @@ const CLI = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 
 /** Runs `aurora-mcp up` for a workspace. Resolves when it is ready, with its status; `stop()` ends it in order. */
 export async function startHost({ root, topology }) {
-  const child = spawn(process.execPath, [CLI, "up", "--json", "--log-level", "error", "--topology", topology], { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [CLI, "up", "--json", "--log-level", "error", "--topology", topology], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const ended = new Promise((resolve) => child.once("exit", resolve));
   const status = await new Promise((resolve, reject) => {
     let text = "";

@@ -9,21 +9,28 @@ export class BareHttpClient {
 
   constructor(url, token) {
     this.#url = new URL(url);
-    this.#headers = { "content-type": "application/json", accept: "application/json, text/event-stream", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
+    this.#headers = {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    };
   }
 
   #post(message) {
     const body = JSON.stringify({ jsonrpc: "2.0", ...message });
     return new Promise((resolve, reject) => {
       const { hostname, port, pathname } = this.#url;
-      const request = http.request({ hostname, port, path: pathname, method: "POST", agent: this.#agent, headers: { ...this.#headers, "content-length": Buffer.byteLength(body) } }, (response) => {
-        const session = response.headers["mcp-session-id"];
-        if (session !== undefined) this.#headers["mcp-session-id"] = session;
-        let text = "";
-        response.setEncoding("utf8");
-        response.on("data", (chunk) => (text += chunk));
-        response.on("end", () => (response.statusCode < 300 ? resolve(text) : reject(new Error(`HTTP ${response.statusCode}: ${text.slice(0, 200)}`))));
-      });
+      const request = http.request(
+        { hostname, port, path: pathname, method: "POST", agent: this.#agent, headers: { ...this.#headers, "content-length": Buffer.byteLength(body) } },
+        (response) => {
+          const session = response.headers["mcp-session-id"];
+          if (session !== undefined) this.#headers["mcp-session-id"] = session;
+          let text = "";
+          response.setEncoding("utf8");
+          response.on("data", (chunk) => (text += chunk));
+          response.on("end", () => (response.statusCode < 300 ? resolve(text) : reject(new Error(`HTTP ${response.statusCode}: ${text.slice(0, 200)}`))));
+        },
+      );
       request.on("error", reject);
       request.end(body);
     });

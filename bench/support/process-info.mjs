@@ -3,7 +3,10 @@ import { readdirSync, readFileSync } from "node:fs";
 /** CPU time that all threads of a process have used, in microseconds; null where there is no /proc. */
 export function cpuMicroseconds(pid) {
   try {
-    return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ")[0]) / 1000, 0);
+    return readdirSync(`/proc/${pid}/task`).reduce(
+      (sum, thread) => sum + Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ")[0]) / 1000,
+      0,
+    );
   } catch {
     return null;
   }

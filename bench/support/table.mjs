@@ -17,7 +17,14 @@ export function fact(what, holds) {
 /** Prints rows as a Markdown table. */
 export function printTable(rows) {
   const head = ["", "floor", "ours", "ratio", "target", "met"];
-  const lines = rows.map((r) => [r.what, amount(r.floor, r.unit), amount(r.ours, r.unit), r.ratio === null ? "" : `${figure(r.ratio)}×`, targetText(r), r.met === null ? "" : r.met ? "yes" : "NO"]);
+  const lines = rows.map((r) => [
+    r.what,
+    amount(r.floor, r.unit),
+    amount(r.ours, r.unit),
+    r.ratio === null ? "" : `${figure(r.ratio)}×`,
+    targetText(r),
+    r.met === null ? "" : r.met ? "yes" : "NO",
+  ]);
   const widths = head.map((cell, i) => Math.max(cell.length, ...lines.map((line) => line[i].length)));
   const print = (cells) => console.log(`| ${cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join(" | ")} |`);
   print(head);

@@ -12,6 +12,8 @@ export interface CallJournal {
   sending(callId: string, granted: Granted, options: OperationOptions): Promise<void>;
   /** After the call ended, however it did. */
   ended(performed: Performed, options: OperationOptions): void;
+  /** Hands over what is still to be written down. Records that no call waits for are made at the end of the event loop's turn. */
+  flush(): void;
 }
 
 /** What a call journal writes to. */
@@ -24,10 +26,62 @@ export interface CallJournalDeps {
 
 /** Makes a call journal. */
 export function createCallJournal(deps: CallJournalDeps): CallJournal {
+  // While the server works, or the caller has its answer already: so writing down takes no time of a call.
+  let later: (() => void)[] = [];
+  const flush = (): void => {
+    const due = later;
+    later = [];
+    for (const step of due) step();
+  };
+  const soon = (step: () => void): void => {
+    if (later.length === 0) setImmediate(flush);
+    later.push(step);
+  };
   const note = (event: AuditEvent): void => {
     deps.audit.append(event, false).catch((error: unknown) => deps.log.error({ error: messageOf(error) }, "the audit log cannot be written"));
   };
+  const writeEnd = (performed: Performed, options: OperationOptions): void => {
+    const { target, decision, error } = performed;
+    note({
+      event: performed.answer === null && !wasSent(performed) ? "call.refused" : "call.done",
+      call_id: performed.callId,
+      kind: target?.kind,
+      app: target?.app,
+      name: target?.name,
+      client: options.client,
+      session: options.session,
+      risk: decision?.risk,
+      decision: decision?.action,
+      rule: decision?.rule?.id,
+      outcome: performed.outcome,
+      error_code: error?.error_code,
+      message: error?.source === "kit" ? error.message : undefined,
+      duration_ms: Math.round(performed.durationMs),
+      approval_id: performed.approvalId ?? undefined,
+    });
+    if (target?.kind !== "tool") return;
+    void deps.emit(
+      toolReceipt(
+        { app: target.app, instance: target.plan.instance },
+        {
+          tool: target.name,
+          callId: performed.callId,
+          client: options.client,
+          session: options.session,
+          turn: options.turn,
+          outcome: performed.outcome,
+          durationMs: performed.durationMs,
+          risk: decision?.risk ?? null,
+          error,
+          approvalId: performed.approvalId ?? undefined,
+          auditId: performed.callId,
+          resultRef: performed.resultRef ?? undefined,
+        },
+      ),
+    );
+  };
   return {
+    flush,
     async sending(callId, { operation, decision, args, approvalId, snapshot }, options) {
       const { target } = operation;
       const event: AuditEvent = {
@@ -48,7 +102,7 @@ export function createCallJournal(deps: CallJournalDeps): CallJournal {
         revision: snapshot.revision,
         arguments: decision.audit === "full" ? args : undefined,
       };
-      if (!isGrave(decision.risk)) return note(event);
+      if (!isGrave(decision.risk)) return soon(() => note(event));
       try {
         await deps.audit.append(event, true);
       } catch (error) {
@@ -59,45 +113,8 @@ export function createCallJournal(deps: CallJournalDeps): CallJournal {
       }
     },
     ended(performed, options) {
-      const { target, decision, error } = performed;
-      note({
-        event: performed.answer === null && !wasSent(performed) ? "call.refused" : "call.done",
-        call_id: performed.callId,
-        kind: target?.kind,
-        app: target?.app,
-        name: target?.name,
-        client: options.client,
-        session: options.session,
-        risk: decision?.risk,
-        decision: decision?.action,
-        rule: decision?.rule?.id,
-        outcome: performed.outcome,
-        error_code: error?.error_code,
-        message: error?.source === "kit" ? error.message : undefined,
-        duration_ms: Math.round(performed.durationMs),
-        approval_id: performed.approvalId ?? undefined,
-      });
       deps.onEnd(performed, options);
-      if (target?.kind !== "tool") return;
-      void deps.emit(
-        toolReceipt(
-          { app: target.app, instance: target.plan.instance },
-          {
-            tool: target.name,
-            callId: performed.callId,
-            client: options.client,
-            session: options.session,
-            turn: options.turn,
-            outcome: performed.outcome,
-            durationMs: performed.durationMs,
-            risk: decision?.risk ?? null,
-            error,
-            approvalId: performed.approvalId ?? undefined,
-            auditId: performed.callId,
-            resultRef: performed.resultRef ?? undefined,
-          },
-        ),
-      );
+      soon(() => writeEnd(performed, options));
     },
   };
 }

@@ -19,7 +19,7 @@ import type { Sessions } from "./sessions.ts";
 import type { Target } from "./targets.ts";
 import { toKitError } from "./tool-result.ts";
 import type { Answer, Granted, Operation, OperationOptions, Performed } from "./operation.ts";
-import { joinSignals, signalWithin } from "./join-signals.ts";
+import { joinSignals, signalWithin, type JoinedSignal } from "./join-signals.ts";
 import type { Turns } from "./turns.ts";
 
 /** What the one way of a call works with. */
@@ -177,7 +177,7 @@ function masked(answer: Answer, mask: CallDeps["mask"]): Answer {
 
 /** Waits for the app no longer than the call itself may take. */
 async function leaseWithin(deps: CallDeps, target: Target, options: OperationOptions, timeoutMs: number, signal: AbortSignal): Promise<Lease> {
-  const joined = signalWithin(signal, timeoutMs);
+  let joined: JoinedSignal | undefined;
   try {
     const scope = target.plan.isolation === "session" ? JSON.stringify([options.client, options.session]) : "shared";
     const { onServerRequest, onNotification } = options;
@@ -186,7 +186,7 @@ async function leaseWithin(deps: CallDeps, target: Target, options: OperationOpt
       scope,
       hooks: { onServerRequest: forward, onNotification },
       capabilities: options.clientCapabilities,
-      signal: joined.signal,
+      signal: () => (joined ??= signalWithin(signal, timeoutMs)).signal,
     });
   } catch (error) {
     if (signal.aborted) throw new KitError("CANCELLED", `${target.full} was cancelled before it was sent`, { outcome: "failed", cause: error });
@@ -198,6 +198,6 @@ async function leaseWithin(deps: CallDeps, target: Target, options: OperationOpt
       ...(retryAfterMs === undefined ? {} : { details: { retry_after_ms: retryAfterMs } }),
     });
   } finally {
-    joined.release();
+    joined?.release();
   }
 }

@@ -12,7 +12,7 @@ export async function awaitOwner(runtime: Runtime, name: string, signal: AbortSi
     runtime.ownersOf(name).map(async (runner) => {
       if (runner.lastListing !== null) return;
       const waiting = joinSignals([signal, AbortSignal.timeout(Math.min(runner.plan.callTimeoutMs, MAX_TIMER_MS))]);
-      await runner.ready(waiting.signal).catch(() => undefined);
+      await runner.ready(() => waiting.signal).catch(() => undefined);
       waiting.release();
     }),
   );

@@ -144,7 +144,7 @@ export class AppRunner {
    * The generation that serves calls. A parked app is woken; a starting one is waited for as long as `signal` allows. Rejects with a
    * {@link LinkError} kind `closed` when the app cannot be had.
    */
-  async ready(signal: AbortSignal): Promise<Generation> {
+  async ready(signal: () => AbortSignal): Promise<Generation> {
     if (this.state === "parked") {
       this.#standing.nextAttempt = null;
       this.#standing.set("starting", "woken by a call");
@@ -153,7 +153,7 @@ export class AppRunner {
     while (!this.#current) {
       // A server that stops only to make room for its successor is waited for.
       if (this.state !== "starting" && !(this.state === "stopping" && this.#wanted)) throw this.#standing.unavailable();
-      await this.#standing.change(signal, `app ${this.package} is still starting`);
+      await this.#standing.change(signal(), `app ${this.package} is still starting`);
     }
     return this.#current;
   }

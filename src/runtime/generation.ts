@@ -81,8 +81,8 @@ export class Generation {
   }
 
   /** Waits for one of the app's call places, in order, then holds a connection; a LinkError when the signal aborts first. `hooks` hear of the server meanwhile. */
-  async lease(connection: Connection, hooks: CallHooks, signal: AbortSignal | undefined): Promise<Lease> {
-    while (this.#leases >= this.plan.maxConcurrentCalls) await this.#turn(signal);
+  async lease(connection: Connection, hooks: CallHooks, signal: () => AbortSignal): Promise<Lease> {
+    while (this.#leases >= this.plan.maxConcurrentCalls) await this.#turn(signal());
     this.#leases += 1;
     const running = this.#hooksOf(connection.scope);
     running.add(hooks);
@@ -144,10 +144,10 @@ export class Generation {
     return set;
   }
 
-  #turn(signal: AbortSignal | undefined): Promise<void> {
+  #turn(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const go = (): void => {
-        signal?.removeEventListener("abort", stop);
+        signal.removeEventListener("abort", stop);
         resolve();
       };
       const stop = (): void => {
@@ -156,7 +156,7 @@ export class Generation {
           new LinkError("timeout", `the app already runs as many calls as it may (max_concurrent_calls: ${this.#leases}), and none of them ended in time`),
         );
       };
-      signal?.addEventListener("abort", stop, { once: true });
+      signal.addEventListener("abort", stop, { once: true });
       this.#waiting.push(go);
     });
   }

@@ -11,8 +11,8 @@ export interface LeaseRequest {
   readonly hooks: CallHooks;
   /** MCP capabilities of the calling client, for a connection of its own. */
   readonly capabilities: JsonObject | undefined;
-  /** Gives the wait up. */
-  readonly signal: AbortSignal;
+  /** Gives the wait up. Asked for only where there is something to wait for: most calls find their app ready, and a signal is dear. */
+  readonly signal: () => AbortSignal;
 }
 
 /**
@@ -32,7 +32,7 @@ export async function leaseConnection(runner: AppRunner, request: LeaseRequest, 
 
 /** A connection for one calling session alone; what the server says on it goes to the calls of that session. */
 async function openSession(generation: Generation, { scope, signal, capabilities }: LeaseRequest, deps: AppRunnerDeps): Promise<Connection> {
-  const connection = await openConnection(generation.plan, scope, deps, () => generation, signal, capabilities);
+  const connection = await openConnection(generation.plan, scope, deps, () => generation, signal(), capabilities);
   connection.onNotification((method, params) => {
     generation.notify(scope, method, params);
     deps.events.onNotification(method, params, scope);

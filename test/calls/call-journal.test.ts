@@ -24,6 +24,7 @@ it.each([
   const sending = journal.sending("call-1", granted(risk), { client: "library", session: "default" });
   if (sent) {
     await sending;
+    journal.flush();
     await Promise.resolve();
     expect(log.lines.join()).toContain("audit log cannot be written");
   } else await expect(sending).rejects.toMatchObject({ code: "INTERNAL", message: expect.stringContaining("org.test.a.send was not sent") });

@@ -7,7 +7,7 @@ beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
 afterEach(() => void vi.useRealTimers());
 
 const APP = "org.example.app";
-const patience = (ms: number): AbortSignal => AbortSignal.timeout(ms);
+const patience = (ms: number) => (): AbortSignal => AbortSignal.timeout(ms);
 const refusedUntil = (ms: number): NonNullable<PlayedServer["connect"]> => {
   const from = Date.now() + ms;
   return () => {
