@@ -13,8 +13,18 @@ const rounds = Number(process.env["MUTATIONS"] ?? (soak ? 1_000 : 150));
 const seed = Number(process.env["SEED"] ?? 20_260);
 
 const CALL_MS = 150;
-const server = (): object => (scriptedApp({ on: { "tools/call echo": [{ delay: CALL_MS }, { result: { content: [{ type: "text", text: "done" }] } }] } }) as { mcp: object }).mcp;
-const manifest = (name: string): object => ({ package: `org.fuzz.${name}`, name, version: "1.2.3", type: "mcp-server", mcp: { ...server(), env: { A: "1", B: "2" }, restart: { enabled: true, max_attempts: 5, backoff_seconds: 1 }, health_timeout: 10 }, commands: [{ name: "echo", risk: "low" }], trust: "high", call_timeout: "20s" });
+const server = (): object =>
+  (scriptedApp({ on: { "tools/call echo": [{ delay: CALL_MS }, { result: { content: [{ type: "text", text: "done" }] } }] } }) as { mcp: object }).mcp;
+const manifest = (name: string): object => ({
+  package: `org.fuzz.${name}`,
+  name,
+  version: "1.2.3",
+  type: "mcp-server",
+  mcp: { ...server(), env: { A: "1", B: "2" }, restart: { enabled: true, max_attempts: 5, backoff_seconds: 1 }, health_timeout: 10 },
+  commands: [{ name: "echo", risk: "low" }],
+  trust: "high",
+  call_timeout: "20s",
+});
 
 /** A workspace of five apps, four of them by manifest. */
 const FILES: Readonly<Record<string, object>> = {
@@ -31,7 +41,13 @@ const FILES: Readonly<Record<string, object>> = {
     exports: [{ format: "openai", file: "../generated/openai.json" }],
     limits: { concurrent_starts: 4, result_bytes: "1MiB" },
   },
-  "topology/policies/main.yaml": { rules: [{ id: "low", apps: ["org.fuzz.*"], tools: ["echo"], risk: "low" }, { id: "no-exec", tools: ["exec"], action: "deny", reason: "never" }], data_flow: { action: "ask", expires: "1h" } },
+  "topology/policies/main.yaml": {
+    rules: [
+      { id: "low", apps: ["org.fuzz.*"], tools: ["echo"], risk: "low" },
+      { id: "no-exec", tools: ["exec"], action: "deny", reason: "never" },
+    ],
+    data_flow: { action: "ask", expires: "1h" },
+  },
   "topology/signals/main.yaml": { rules: [{ id: "quiet", when: { method: "notifications/x" }, drop: true }] },
   ...Object.fromEntries(["a", "b", "c", "d"].map((name) => [`apps/${name}/manifest.yaml`, manifest(name)])),
 };
@@ -68,7 +84,11 @@ test(`${rounds} damaged files while calls run`, { timeout: 3_600_000 }, async ()
     }
     for (const [name, value] of Object.entries(FILES)) await t.workspace.write(name, toYaml(value));
     expect((await t.kit.reload()).errors).toEqual([]);
-    await until(() => APPS.every((app) => t.kit.status().apps.some((row) => row.package === app && row.state === "ready" && row.reason === null)), 120_000, "the apps did not come back");
+    await until(
+      () => APPS.every((app) => t.kit.status().apps.some((row) => row.package === app && row.state === "ready" && row.reason === null)),
+      120_000,
+      "the apps did not come back",
+    );
     const { calls, dropped, refused } = await traffic.stop();
     for (const app of APPS) expect((await t.kit.callTool(`${app}.echo`, {})).error).toBeNull();
     await until(async () => (await runningChildren(t.workspace.root)).length <= idle + APPS.length, 60_000, "processes were left behind");
@@ -118,7 +138,16 @@ function startTraffic(t: TestKit): Traffic {
   const touched = new Map<string, number>();
   let reloads = 0;
   const standing = new Map<string, "intact" | "altered" | "mended">(APPS.map((app) => [app, "intact"]));
-  const REFUSED = new Set(["TOOL_NOT_FOUND", "TOOL_QUARANTINED", "POLICY_DENIED", "APPROVAL_REQUIRED", "APPROVAL_EXPIRED", "DATA_FLOW_DENIED", "RATE_LIMITED", "INVALID_ARGUMENTS"]);
+  const REFUSED = new Set([
+    "TOOL_NOT_FOUND",
+    "TOOL_QUARANTINED",
+    "POLICY_DENIED",
+    "APPROVAL_REQUIRED",
+    "APPROVAL_EXPIRED",
+    "DATA_FLOW_DENIED",
+    "RATE_LIMITED",
+    "INVALID_ARGUMENTS",
+  ]);
   const run = async (app: string): Promise<void> => {
     while (!over) {
       const since = reloads;

@@ -96,15 +96,13 @@ const { node } = fc.letrec<{ node: Json }>((tie) => ({
     fc
       .tuple(fc.constantFrom("anyOf", "oneOf", "allOf"), fc.array(tie("node"), { minLength: 1, maxLength: 3 }))
       .map(([keyword, branches]): JsonObject => ({ [keyword]: branches })),
-    fc
-      .tuple(tie("node"), tie("node"))
-      .map(([condition, then]): JsonObject => ({
-        type: "object",
-        properties: { a: {}, b: { type: "string" } },
-        if: condition,
-        then,
-        not: { required: ["b"] },
-      })),
+    fc.tuple(tie("node"), tie("node")).map(([condition, then]): JsonObject => ({
+      type: "object",
+      properties: { a: {}, b: { type: "string" } },
+      if: condition,
+      then,
+      not: { required: ["b"] },
+    })),
   ),
 }));
 
