@@ -22,7 +22,7 @@ async function load() {
   const look = async (before) => {
     const reading = await source.read(before);
     if (!reading.unitOk) throw new Error(reading.diagnostics.find((d) => d.severity === "error")?.message);
-    return { config: reading.config, plan: reading.plan, changes: diffPlans(before, reading.plan) };
+    return { config: reading.config, plan: reading.plan, unit: reading.unit, changes: diffPlans(before?.plan ?? null, reading.plan) };
   };
   const cold = await timed(() => look(null));
   let last = cold.value;
@@ -30,7 +30,7 @@ async function load() {
   let kept = true;
   for (let i = 0; edited !== undefined && i < 7; i += 1) {
     writeFileSync(edited, readFileSync(edited, "utf8").replace(/^call_timeout: .*/m, `call_timeout: ${i + 30}s`));
-    const edit = await timed(() => look(last.plan));
+    const edit = await timed(() => look(last));
     const { changes } = edit.value;
     if (changes.live.length !== 1 || changes.unchanged.length !== last.plan.apps.size - 1) throw new Error(`the edit changed ${JSON.stringify(changes.live)}`);
     // What was neither parsed, checked nor compiled again is the same object as before.

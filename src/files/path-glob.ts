@@ -80,19 +80,19 @@ class Walk {
     if (segment === "**") {
       await this.enter(folder, index + 1, depth + 1);
       const last = index === this.#segments.length - 1;
-      for (const name of names) {
-        if (name.startsWith(".") || name === "node_modules" || isIgnoredName(name)) continue;
+      const visible = names.filter((name) => !name.startsWith(".") && name !== "node_modules" && !isIgnoredName(name));
+      const visit = async (name: string): Promise<void> => {
         const kind = await kindOf(path.join(folder, name));
         if (kind === "folder") await this.enter(path.join(folder, name), index, depth + 1);
         else if (kind === "file" && last) this.files.add(path.join(folder, name));
-      }
+      };
+      await Promise.all(visible.map(visit));
       return;
     }
-    for (const name of names) {
-      if (!segment.matches(name) || isIgnoredName(name) || name === "node_modules") continue;
-      if (name.startsWith(".") && !segment.source.startsWith(".")) continue;
-      await this.#step(path.join(folder, name), folder, index + 1, depth + 1);
-    }
+    const matching = names.filter(
+      (name) => segment.matches(name) && !isIgnoredName(name) && name !== "node_modules" && (!name.startsWith(".") || segment.source.startsWith(".")),
+    );
+    await Promise.all(matching.map((name) => this.#step(path.join(folder, name), folder, index + 1, depth + 1)));
   }
 
   async #step(target: string, parent: string, next: number, depth: number): Promise<void> {

@@ -19,6 +19,10 @@ export interface FilePattern {
 /** Largest configuration file, in bytes (contracts 1). */
 export const MAX_CONFIG_BYTES = 1024 * 1024;
 const ATTEMPTS = 5;
+/** Files that are open at the same time. */
+const AT_ONCE = 32;
+/** A file that changed less than this long ago is read again even with the same stamp: a second change may bear the same time. */
+export const SETTLED_MS = 2000;
 const PAUSE_MS = 25;
 
 /** The topology file to use: `explicit` when given, else `topology/topology.yaml` in the start folder or the nearest parent that has one. */
@@ -51,19 +55,25 @@ export function workspaceRoot(topologyFile: string): string {
 
 /**
  * Reads a workspace as it is at one moment: when a file changes, comes or goes while the set is read, it is read again (a few times).
- * `discoverPatterns` tells from the text of topology.yaml which patterns it names. Gives an error only when topology.yaml itself cannot be read.
+ * `discoverPatterns` tells from the text of topology.yaml which patterns it names; files that are in `memory` and have not changed are not
+ * opened. Gives an error only when topology.yaml itself cannot be read.
  */
 export async function readFileSet(
   topologyFile: string,
   discoverPatterns: (topology: SourceText) => readonly FilePattern[],
+  memory: TextMemory = new Map(),
 ): Promise<FileSet | { readonly error: string }> {
   const file = path.resolve(topologyFile);
   for (let attempt = 1; ; attempt += 1) {
-    const reading = await readOnce(file, discoverPatterns);
+    const reading = await readOnce(file, discoverPatterns, memory);
+    for (const known of memory.keys()) if (!reading.stamps.files.has(known)) memory.delete(known);
     if (attempt === ATTEMPTS || (await unchanged(reading.stamps))) return reading.result;
     await sleep(PAUSE_MS);
   }
 }
+
+/** Texts by file, with what the file looked like when it was read; {@link readFileSet} keeps it. */
+export type TextMemory = Map<string, { readonly stamp: string; readonly source: SourceText }>;
 
 interface Reading {
   readonly result: FileSet | { readonly error: string };
@@ -76,10 +86,10 @@ interface Stamps {
   readonly patterns: Map<string, string>;
 }
 
-async function readOnce(file: string, discoverPatterns: (topology: SourceText) => readonly FilePattern[]): Promise<Reading> {
+async function readOnce(file: string, discoverPatterns: (topology: SourceText) => readonly FilePattern[], memory: TextMemory): Promise<Reading> {
   const root = workspaceRoot(file);
   const stamps: Stamps = { files: new Map(), patterns: new Map() };
-  const topology = await readSource(file, root, stamps);
+  const topology = await readSource(file, root, stamps, memory);
   if ("reason" in topology) return { result: { error: `${topology.display} ${topology.reason}` }, stamps };
 
   const found = new Map<FilePattern["role"], Map<string, boolean>>([
@@ -99,10 +109,11 @@ async function readOnce(file: string, discoverPatterns: (topology: SourceText) =
   const unreadable: FileSet["unreadable"][number][] = [];
   const readAll = async (role: FilePattern["role"]): Promise<ManifestSource[]> => {
     const sources: ManifestSource[] = [];
-    for (const match of sortBytewise(found.get(role)!.keys())) {
-      const source = await readSource(match, root, stamps);
-      if ("reason" in source) unreadable.push({ ...source, role });
-      else sources.push({ ...source, trusted: found.get(role)!.get(match)! });
+    for (const some of chunks(sortBytewise(found.get(role)!.keys()), AT_ONCE)) {
+      for (const source of await Promise.all(some.map((match) => readSource(match, root, stamps, memory)))) {
+        if ("reason" in source) unreadable.push({ ...source, role });
+        else sources.push({ ...source, trusted: found.get(role)!.get(source.file)! });
+      }
     }
     return sources;
   };
@@ -116,13 +127,23 @@ function withoutTrust({ file, display, text }: ManifestSource): SourceText {
   return { file, display, text };
 }
 
+function chunks<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
+}
+
 async function readSource(
   file: string,
   root: string,
   stamps: Stamps,
+  memory: TextMemory,
 ): Promise<SourceText | { readonly file: string; readonly display: string; readonly reason: string }> {
   const display = displayName(file, root);
-  stamps.files.set(file, await stampOf(file));
+  const { stamp, changedAt } = await stampOf(file);
+  stamps.files.set(file, stamp);
+  const known = memory.get(file);
+  if (known?.stamp === stamp) return known.source;
+  memory.delete(file);
+  const settled = changedAt < Date.now() - SETTLED_MS;
   try {
     const handle = await open(file, "r");
     try {
@@ -130,7 +151,9 @@ async function readSource(
       if (!info.isFile()) return { file, display, reason: "is not a file" };
       if (info.size > MAX_CONFIG_BYTES) return { file, display, reason: "is larger than 1 MiB" };
       const text = decode(await handle.readFile());
-      return text === null ? { file, display, reason: "is not UTF-8 text; save it as UTF-8" } : { file, display, text };
+      if (text === null) return { file, display, reason: "is not UTF-8 text; save it as UTF-8" };
+      if (settled) memory.set(file, { stamp, source: { file, display, text } });
+      return { file, display, text };
     } finally {
       await handle.close();
     }
@@ -163,17 +186,20 @@ function plainReason(error: unknown): string {
 }
 
 async function unchanged(stamps: Stamps): Promise<boolean> {
-  for (const [file, stamp] of stamps.files) if ((await stampOf(file)) !== stamp) return false;
+  for (const some of chunks([...stamps.files], AT_ONCE)) {
+    const now = await Promise.all(some.map(([file]) => stampOf(file)));
+    if (now.some(({ stamp }, i) => stamp !== some[i]![1])) return false;
+  }
   for (const [pattern, files] of stamps.patterns) if ((await expandPattern(pattern)).files.join("\0") !== files) return false;
   return true;
 }
 
 /** What changes whenever a file's content is written or another file takes its name (links followed). */
-async function stampOf(file: string): Promise<string> {
+async function stampOf(file: string): Promise<{ readonly stamp: string; readonly changedAt: number }> {
   try {
     const s = await stat(file, { bigint: true });
-    return `${s.dev}:${s.ino}:${s.size}:${s.mtimeNs}:${s.ctimeNs}`;
+    return { stamp: `${s.dev}:${s.ino}:${s.size}:${s.mtimeNs}:${s.ctimeNs}`, changedAt: Number(s.ctimeMs) };
   } catch {
-    return "none";
+    return { stamp: "none", changedAt: Infinity };
   }
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { sortDiagnostics, type Diagnostic } from "../base/diagnostics.ts";
 import { createLoader, discoverPatterns, type DiscoveredPatterns } from "../config/load.ts";
 import { diskFindings } from "../files/disk-findings.ts";
-import { readFileSet, type FilePattern } from "../files/read-set.ts";
+import { readFileSet, type FilePattern, type TextMemory } from "../files/read-set.ts";
 import { compilePlan, type CompileResult } from "../plan/compile.ts";
 import type { Plan } from "../plan/types.ts";
 import type { Config, FileSet, LoadContext } from "../config/types.ts";
@@ -53,10 +53,11 @@ export interface PlanSource {
 /** Makes a plan source for one topology file. `secretKey` keys the digests that plans are compared by. */
 export function createPlanSource(topologyFile: string, env: NodeJS.ProcessEnv, secretKey: string): PlanSource {
   const loader = createLoader();
+  const texts: TextMemory = new Map();
   const compile = (config: Config, running: Running | null): CompileResult => compilePlan(config, { secretKey, lastGood: running?.plan ?? null });
   /** The last good unit with the manifests as they are now: a broken policy holds no app back. */
   const readHeld = async (running: Running, unit: Unit, context: LoadContext): Promise<Plan | null> => {
-    const set = await readFileSet(topologyFile, () => unit.patterns);
+    const set = await readFileSet(topologyFile, () => unit.patterns, texts);
     if ("error" in set) return null;
     const { config, unitOk } = loader.load({ ...set, ...unit.files }, context);
     // What it refers to may be gone, such as a variable's file; then nothing changes at all.
@@ -71,7 +72,7 @@ export function createPlanSource(topologyFile: string, env: NodeJS.ProcessEnv, s
       };
       const context = { env, readSecretFile };
       let patterns: FilePattern[] = [];
-      const set = await readFileSet(topologyFile, (topology) => (patterns = filePatterns(discoverPatterns(topology, context))));
+      const set = await readFileSet(topologyFile, (topology) => (patterns = filePatterns(discoverPatterns(topology, context))), texts);
       if ("error" in set) return unreadable(topologyFile, set.error);
       const loaded = loader.load(set, context);
       const sources = sourcesOf(set);

@@ -1,8 +1,9 @@
-import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { expandPattern, isIgnoredName } from "../../src/files/path-glob.ts";
-import { findTopology, readFileSet, workspaceRoot, type FilePattern } from "../../src/files/read-set.ts";
+import { findTopology, readFileSet, SETTLED_MS, workspaceRoot, type FilePattern, type TextMemory } from "../../src/files/read-set.ts";
 import { testFolder } from "./support/inbox.ts";
 
 /** Writes files given by relative path; folders come by themselves. */
@@ -161,6 +162,31 @@ describe("reading the set", () => {
     expect(await readFileSet(path.join(root, "topology/topology.yaml"), () => [])).toEqual({ error: expect.stringContaining("topology.yaml does not exist") });
     await mkdir(path.join(root, "topology/topology.yaml"), { recursive: true });
     expect(await readFileSet(path.join(root, "topology/topology.yaml"), () => [])).toEqual({ error: expect.stringMatching(/is not a file|cannot be read/) });
+  });
+
+  test("with a memory only files that changed are opened again, also those whose size and time stay", async () => {
+    const root = await testFolder();
+    const file = path.join(root, "topology/policies/a.yaml");
+    await tree(root, { "topology/topology.yaml": "t", "topology/policies/a.yaml": "old", "topology/policies/b.yaml": "b" });
+    const memory: TextMemory = new Map();
+    const texts = async (): Promise<string[]> => {
+      const set = await readFileSet(path.join(root, "topology/topology.yaml"), () => patterns(root), memory);
+      return "error" in set ? [set.error] : set.policies.map((p) => p.text);
+    };
+    expect(await texts()).toEqual(["old", "b"]);
+    expect([...memory.keys()]).toEqual([]);
+    await sleep(SETTLED_MS + 100);
+    expect(await texts()).toEqual(["old", "b"]);
+    const known = memory.get(file)!;
+    memory.set(file, { ...known, source: { ...known.source, text: "from memory" } });
+    expect(await texts()).toEqual(["from memory", "b"]);
+    const { atime, mtime } = await stat(file);
+    await writeFile(file, "new");
+    await utimes(file, atime, mtime);
+    expect(await texts()).toEqual(["new", "b"]);
+    await rm(file);
+    expect(await texts()).toEqual(["b"]);
+    expect(memory.has(file)).toBe(false);
   });
 
   test("files that change while the set is read are read again: all are of one moment", async () => {
