@@ -119,6 +119,7 @@ class HostedKit implements Kit {
       parts.calls.journal.flush();
       await parts.ingest.settled();
       await this.#exports.settled();
+      await parts.pins.settled();
       await parts.inboxes.close();
       await parts.stores.close();
     }

@@ -29,6 +29,8 @@ export interface PinBoard {
   findings(app: string): AppStatus["findings"];
   /** Accepts all that waits, or only the named apps and items (`APP`, `APP/TOOL`, `APP/prompt:NAME` …). Gives what was accepted. */
   accept(selection?: readonly string[]): Promise<LockEntry[]>;
+  /** Resolves when no pins are being stored. */
+  settled(): Promise<void>;
   /** Takes over a changed configuration: apps gone from it are forgotten, the others judged by their new trust. */
   follow(apps: ReadonlyMap<string, AppPlan>): void;
 }
@@ -54,6 +56,8 @@ interface Seen {
 
 /** Makes a board; call {@link PinBoard.reload} once before the first listing. */
 export function createPinBoard(deps: PinBoardDeps): PinBoard {
+  /** The newest write of first-use pins; the document is written as a whole, so the last one holds them all. */
+  let storing: Promise<unknown> = Promise.resolve();
   const seen = new Map<string, Seen>();
   let lock: ToolsLock = EMPTY_LOCK;
   const key = (kind: PinKind, name: string): string => `${kind} ${name}`;
@@ -71,7 +75,7 @@ export function createPinBoard(deps: PinBoardDeps): PinBoard {
     const verdicts = judgePins(context, pinItems(listing));
     const fresh = verdicts.filter((v) => v.state === "first_use");
     if (fresh.length > 0)
-      deps.store.adopt(app, fresh).catch((error: unknown) => deps.log.error({ app, error: messageOf(error) }, "first-use pins could not be stored"));
+      storing = deps.store.adopt(app, fresh).catch((error: unknown) => deps.log.error({ app, error: messageOf(error) }, "first-use pins could not be stored"));
     return new Map(verdicts.map((v) => [key(v.kind, v.name), v]));
   };
   const tell = (app: string, before: Map<string, PinVerdict> | undefined, now: Map<string, PinVerdict>): void => {
@@ -120,6 +124,9 @@ export function createPinBoard(deps: PinBoardDeps): PinBoard {
       }
       await board.reload();
       return wanted;
+    },
+    async settled() {
+      await storing;
     },
     follow(apps) {
       for (const [app, entry] of seen) {

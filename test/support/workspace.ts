@@ -20,5 +20,10 @@ export async function makeWorkspace(files: Readonly<Record<string, string>>): Pr
     await writeFile(target, text);
   };
   for (const [file, text] of Object.entries(files)) await write(file, text);
-  return { root, topology: path.join(root, "topology", "topology.yaml"), write, remove: () => rm(root, { recursive: true, force: true }) };
+  return {
+    root,
+    topology: path.join(root, "topology", "topology.yaml"),
+    write,
+    remove: () => rm(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }),
+  };
 }
