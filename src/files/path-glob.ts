@@ -1,3 +1,4 @@
+import type { Dirent } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { compileGlob, type Glob } from "../base/glob.ts";
@@ -65,7 +66,8 @@ class Walk {
     const segment = this.#segments[index];
     if (segment === undefined) return;
     if (segment !== "**" && segment.literal) {
-      await this.#step(path.join(folder, segment.source), folder, index + 1, depth);
+      const target = path.join(folder, segment.source);
+      await this.#step(target, await kindOf(target), folder, index + 1, depth);
       return;
     }
     if (depth > MAX_DEPTH || this.#seen.size > MAX_FOLDERS) {
@@ -76,27 +78,31 @@ class Walk {
     if (this.#seen.has(key)) return;
     this.#seen.add(key);
     this.folders.add(folder);
-    const names = await readdir(folder).catch(() => []);
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
     if (segment === "**") {
       await this.enter(folder, index + 1, depth + 1);
       const last = index === this.#segments.length - 1;
-      const visible = names.filter((name) => !name.startsWith(".") && name !== "node_modules" && !isIgnoredName(name));
-      const visit = async (name: string): Promise<void> => {
-        const kind = await kindOf(path.join(folder, name));
-        if (kind === "folder") await this.enter(path.join(folder, name), index, depth + 1);
-        else if (kind === "file" && last) this.files.add(path.join(folder, name));
+      const visible = entries.filter(({ name }) => !name.startsWith(".") && name !== "node_modules" && !isIgnoredName(name));
+      const visit = async (entry: Dirent): Promise<void> => {
+        const target = path.join(folder, entry.name);
+        const kind = await kindOfEntry(entry, target);
+        if (kind === "folder") await this.enter(target, index, depth + 1);
+        else if (kind === "file" && last) this.files.add(target);
       };
       await Promise.all(visible.map(visit));
       return;
     }
-    const matching = names.filter(
-      (name) => segment.matches(name) && !isIgnoredName(name) && name !== "node_modules" && (!name.startsWith(".") || segment.source.startsWith(".")),
+    const matching = entries.filter(
+      ({ name }) => segment.matches(name) && !isIgnoredName(name) && name !== "node_modules" && (!name.startsWith(".") || segment.source.startsWith(".")),
     );
-    await Promise.all(matching.map((name) => this.#step(path.join(folder, name), folder, index + 1, depth + 1)));
+    const visit = async (entry: Dirent): Promise<void> => {
+      const target = path.join(folder, entry.name);
+      await this.#step(target, await kindOfEntry(entry, target), folder, index + 1, depth + 1);
+    };
+    await Promise.all(matching.map(visit));
   }
 
-  async #step(target: string, parent: string, next: number, depth: number): Promise<void> {
-    const kind = await kindOf(target);
+  async #step(target: string, kind: Kind, parent: string, next: number, depth: number): Promise<void> {
     if (next === this.#segments.length) {
       this.folders.add(parent);
       if (kind === "file") this.files.add(target);
@@ -108,7 +114,14 @@ class Walk {
   }
 }
 
-async function kindOf(target: string): Promise<"file" | "folder" | "none"> {
+type Kind = "file" | "folder" | "none";
+
+/** What a folder says of its entries spares a look at each; links, and what some file systems do not say, are looked up. */
+async function kindOfEntry(entry: Dirent, target: string): Promise<Kind> {
+  return entry.isFile() ? "file" : entry.isDirectory() ? "folder" : kindOf(target);
+}
+
+async function kindOf(target: string): Promise<Kind> {
   try {
     const found = await stat(target);
     return found.isFile() ? "file" : found.isDirectory() ? "folder" : "none";
