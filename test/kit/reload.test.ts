@@ -160,7 +160,9 @@ describe("hot reload", () => {
 
   it("ends with one process of the last configuration after many quick saves during a slow start", async () => {
     await start();
-    const script = (n: number): object => ({ on: { start: [{ delay: 400 }] }, n });
+    // Other tests run servers of their own meanwhile: only those with this mark count.
+    const mark = `saves-${process.pid}-${Date.now()}`;
+    const script = (n: number): object => ({ on: { start: [{ delay: 400 }] }, mark, n });
     for (let n = 1; n <= 5; n += 1) {
       await t.workspace.write("topology/topology.yaml", topology({ ...APPS, "org.test.b": scriptedApp(script(n)) }));
       await t.kit.reload();
@@ -172,8 +174,8 @@ describe("hot reload", () => {
         t.kit.status().apps.find((a) => a.package === "org.test.b")!.restarts > 0,
     );
     const pid = t.pid("org.test.b")!;
-    await until(async () => (await commandLines()).filter((line) => line.text.includes('"n":')).length === 1);
-    const lines = (await commandLines()).filter((line) => line.text.includes('"n":'));
+    await until(async () => (await commandLines()).filter((line) => line.text.includes(mark)).length === 1);
+    const lines = (await commandLines()).filter((line) => line.text.includes(mark));
     expect(lines).toMatchObject([{ pid, text: expect.stringContaining('"n":5') }]);
   });
 
