@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+// First, so that it holds while all the rest is loaded.
+import "./young-heap.ts";
 import { createContext } from "./context.ts";
 import { version } from "../kit/version.ts";
 import { runCli } from "./program.ts";

@@ -9,6 +9,7 @@ import { openBootable } from "../open-workspace.ts";
 import { version } from "../../kit/version.ts";
 import { printFindings } from "../print-findings.ts";
 import { printStatus } from "../print-status.ts";
+import { letYoungHeapGrow } from "../young-heap.ts";
 
 const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
 
@@ -56,7 +57,11 @@ export const upCommand = defineCommand<UpFlags>({
         once: options.once === true,
         fixedLevel: options.logLevel !== undefined,
         terminal: [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY),
-        onReady: (kit) => (options.json ? context.json(kit.status()) : context.out(`${printStatus(kit.status(), context.style)}\n`)),
+        onReady(kit) {
+          letYoungHeapGrow();
+          if (options.json) context.json(kit.status());
+          else context.out(`${printStatus(kit.status(), context.style)}\n`);
+        },
         onStopping: (apps) => context.note(`still stopping: ${apps.join(", ")}  (Ctrl-C again kills ${apps.length === 1 ? "it" : "them"})`),
       });
     } catch (error) {
