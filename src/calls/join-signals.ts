@@ -11,14 +11,19 @@ const NEVER = new AbortController().signal;
 
 /** Calls `abort` when a signal does; gives what takes the listener off again. */
 function listen(signal: AbortSignal, abort: () => void): () => void {
-  // One listener for each running call is no leak.
-  if (!unlimited.has(signal)) setMaxListeners(0, signal);
-  unlimited.add(signal);
+  const count = (listeners.get(signal) ?? 0) + 1;
+  listeners.set(signal, count);
+  // One listener for each running call is no leak; Node warns from the eleventh on.
+  if (count === 10) setMaxListeners(0, signal);
   signal.addEventListener("abort", abort, { once: true });
-  return () => signal.removeEventListener("abort", abort);
+  return () => {
+    listeners.set(signal, listeners.get(signal)! - 1);
+    signal.removeEventListener("abort", abort);
+  };
 }
 
-const unlimited = new WeakSet<AbortSignal>();
+/** How many of ours each signal has. */
+const listeners = new WeakMap<AbortSignal, number>();
 
 /** A signal that aborts as another does, and after a time. */
 export function signalWithin(signal: AbortSignal, ms: number): JoinedSignal {
@@ -43,11 +48,11 @@ export function joinSignals(signals: readonly (AbortSignal | undefined)[]): Join
   const controller = new AbortController();
   const aborted = present.find((s) => s.aborted);
   if (aborted) controller.abort(aborted.reason);
-  const listeners = present.map((source) => listen(source, () => controller.abort(source.reason)));
+  const stops = present.map((source) => listen(source, () => controller.abort(source.reason)));
   return {
     signal: controller.signal,
     release() {
-      for (const stop of listeners) stop();
+      for (const stop of stops) stop();
     },
   };
 }

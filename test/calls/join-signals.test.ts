@@ -17,6 +17,19 @@ describe("joined signals", () => {
     expect(more.signal.aborted).toBe(false);
   });
 
+  it("do not make Node warn of a signal that many calls share", async () => {
+    const warnings: string[] = [];
+    const hear = (warning: Error): void => void warnings.push(warning.message);
+    process.on("warning", hear);
+    const shared = new AbortController();
+    const joined = Array.from({ length: 40 }, () => joinSignals([shared.signal, new AbortController().signal]));
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("warning", hear);
+    expect(warnings).toEqual([]);
+    for (const one of joined) one.release();
+    expect(getEventListeners(shared.signal, "abort")).toEqual([]);
+  });
+
   it("one alone is itself; none never aborts, also when joined again", () => {
     const only = new AbortController();
     expect(joinSignals([undefined, only.signal]).signal).toBe(only.signal);
