@@ -88,15 +88,15 @@ describe("a server that dies", () => {
     const { spec, pids } = wrapped(deaf);
     const { connection } = await open(spec);
     const [wrapper, server] = await until(() => pids().length === 2 && pids());
-    const call = connection.request("tools/call", { name: "echo" }, { timeoutMs: 10_000 }).then(
-      () => connection.request("ping", {}),
-      () => {},
-    );
+    const call = connection
+      .request("tools/call", { name: "echo" }, { timeoutMs: 10_000 })
+      .then(() => connection.request("ping", {}))
+      .catch(() => {});
     const closed = new Promise((resolve) => connection.onClosed(resolve));
     process.kill(wrapper!, "SIGKILL");
     expect(await timed(closed)).toBeLessThan(2000);
     expect(await closed).toMatchObject({ planned: false, signal: "SIGKILL" });
-    await call.catch(() => {});
+    await call;
     await until(() => !alive(server!));
   });
 });
