@@ -1,7 +1,8 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { setTimeout as sleep } from "node:timers/promises";
 import { startKit } from "../support/kit.mjs";
-import { inTurns, median, paired, sequentialP50, throughput, timed } from "../support/measure.mjs";
+import { inTurns, median, paired, sequentialP50, throughput, timed, warmUp } from "../support/measure.mjs";
 import { row } from "../support/table.mjs";
 import { ECHO_COMMAND, echoApps, makeWorkspace } from "../support/workspace.mjs";
 
@@ -22,7 +23,17 @@ export async function run({ short }) {
     ["off", (i) => call(off, i)],
     ["on", (i) => call(on, i)],
   ]);
-  const each = (measure) => inTurns(rounds, new Map([...calls].map(([name, one]) => [name, () => measure(one)])));
+  const settled = async () => {
+    while (on.status().inbox.queued > 0) await sleep(50);
+  };
+  for (const one of calls.values()) await warmUp(one);
+  await settled();
+  const sample = async (measure, one) => {
+    const value = await measure(one);
+    await settled();
+    return value;
+  };
+  const each = (measure) => inTurns(rounds, new Map([...calls].map(([name, one]) => [name, () => sample(measure, one)])));
   const p50 = await each((one) => sequentialP50(count, one));
   const rate = await each((one) => throughput(count * 2, IN_FLIGHT, one));
   const blobs = [];

@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { BareHttpClient } from "../support/http-client.mjs";
 import { startHost } from "../support/host.mjs";
-import { inTurns, median, paired, sequentialP50, throughput } from "../support/measure.mjs";
+import { inTurns, median, paired, sequentialP50, throughput, warmUp } from "../support/measure.mjs";
 import { cpuMicroseconds } from "../support/process-info.mjs";
 import { BareStdioClient } from "../support/stdio-client.mjs";
 import { row } from "../support/table.mjs";
@@ -17,39 +17,25 @@ export async function run({ short }) {
   const rounds = short ? 4 : 9;
   const direct = new BareStdioClient(ECHO_COMMAND);
   await direct.connect();
-  const floor = await floorGateway();
-  const hosts = { off: await gateway("off"), on: await gateway("inbox") };
   const subjects = new Map([
-    ["direct", { request: (name, args) => direct.request("tools/call", { name, arguments: args }), tool: "echo", pid: null }],
-    ["floor", { request: (name, args) => floor.client.request("tools/call", { name, arguments: args }), tool: "app0_echo", pid: floor.pid }],
-    ...Object.entries(hosts).map(([name, { client, pid, tool }]) => [
-      name,
-      { request: (called, args) => client.request("tools/call", { name: called, arguments: args }), tool, pid },
-    ]),
+    ["direct", { client: direct, tool: "echo", pid: null, settle: () => {}, stop: () => direct.close() }],
+    ["floor", await floorGateway()],
+    ["off", await gateway("off")],
+    ["on", await gateway("inbox")],
   ]);
-  const each = (measure) =>
-    inTurns(
-      rounds,
-      new Map(
-        [...subjects].map(([name, { request, tool, pid }]) => [
-          name,
-          () =>
-            withCpu(
-              pid,
-              (call) => measure(call),
-              (i) => request(tool, { text: `hello ${i}` }),
-            ),
-        ]),
-      ),
-    );
-  const one = await each(async (call) => ({ value: await sequentialP50(count, call), calls: count }));
-  const many = await each(async (call) => ({ value: await throughput(count * 2, IN_FLIGHT, call), calls: count * 2 }));
-  for (const { host, client } of Object.values(hosts)) {
-    client.close();
-    await host.stop();
+  const callOf =
+    ({ client, tool }) =>
+    (i) =>
+      client.request("tools/call", { name: tool, arguments: { text: `hello ${i}` } });
+  for (const subject of subjects.values()) {
+    await warmUp(callOf(subject));
+    await subject.settle();
   }
-  floor.close();
-  await direct.close();
+  const each = (measure, calls) =>
+    inTurns(rounds, new Map([...subjects].map(([name, subject]) => [name, () => sample(subject, () => measure(calls, callOf(subject)), calls)])));
+  const one = await each((calls, call) => sequentialP50(calls, call), count);
+  const many = await each((calls, call) => throughput(calls, IN_FLIGHT, call), count * 2);
+  for (const subject of subjects.values()) await subject.stop();
 
   const values = (from, name, key = "value") => from.get(name).map((sample) => sample[key]);
   const added = (name) => values(one, name).map((ms, round) => (ms - values(one, "direct")[round]) * 1000);
@@ -69,10 +55,13 @@ export async function run({ short }) {
   ];
 }
 
-async function withCpu(pid, measure, call) {
+/** One measurement, with the CPU time per call of the process in between. What it leaves to be done is done before the next one. */
+async function sample({ pid, settle }, measure, calls) {
   const before = pid === null ? null : cpuMicroseconds(pid);
-  const { value, calls } = await measure(call);
-  return { value, cpu: before === null ? null : (cpuMicroseconds(pid) - before) / calls };
+  const value = await measure();
+  const cpu = before === null ? null : (cpuMicroseconds(pid) - before) / calls;
+  await settle();
+  return { value, cpu };
 }
 
 async function floorGateway() {
@@ -83,7 +72,11 @@ async function floorGateway() {
   });
   const client = new BareHttpClient(`http://127.0.0.1:${port}/mcp`);
   await client.connect();
-  return { client, pid: child.pid, close: () => (client.close(), child.disconnect()) };
+  const stop = () => {
+    client.close();
+    child.disconnect();
+  };
+  return { client, tool: "app0_echo", pid: child.pid, settle: () => {}, stop };
 }
 
 async function gateway(receipts) {
@@ -91,5 +84,9 @@ async function gateway(receipts) {
   const client = new BareHttpClient(host.status.gateway.url, host.token);
   const tool = (await client.connect()).map((listed) => listed.name).find((name) => name.includes("echo"));
   if (tool === undefined) throw new Error("the gateway does not show the echo tool");
-  return { host, client, pid: host.pid, tool };
+  const stop = async () => {
+    client.close();
+    await host.stop();
+  };
+  return { client, tool, pid: host.pid, settle: () => host.settled(), stop };
 }

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 const CLI = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
@@ -24,10 +25,20 @@ export async function startHost({ root, topology }) {
     });
     child.once("exit", (code) => reject(new Error(`up ended with code ${code} before it was ready`)));
   });
+  const tokenOf = (role) => readFileSync(path.join(root, `data/run/${role}.token`), "utf8").trim();
+  const statusUrl = new URL("/api/status", status.gateway?.url ?? "http://localhost");
   return {
     pid: child.pid,
     status,
-    token: readFileSync(path.join(root, "data/run/caller.token"), "utf8").trim(),
+    token: tokenOf("caller"),
+    /** Resolves when no event waits for the inbox any more. */
+    async settled() {
+      for (;;) {
+        const { inbox } = await (await fetch(statusUrl, { headers: { authorization: `Bearer ${tokenOf("operator")}` } })).json();
+        if (inbox.queued === 0) return;
+        await sleep(50);
+      }
+    },
     async stop() {
       child.kill("SIGTERM");
       await ended;
