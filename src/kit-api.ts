@@ -7,7 +7,7 @@ import type { ChangeSet } from "./plan/types.ts";
 import type { RuleRef } from "./policy/types.ts";
 import type { Progress, ServerRequest } from "./runtime/ports.ts";
 import type { AppState } from "./runtime/snapshot.ts";
-import type { PinKind } from "./tools/pins.ts";
+import type { PinDifference } from "./tools/pins.ts";
 import type { Catalog, Risk, Tool, ToolState } from "./tools/types.ts";
 
 export type { GatewayPlan } from "./plan/types.ts";
@@ -346,15 +346,4 @@ export interface Kit {
 }
 
 /** One difference between what servers show and what a person accepted. */
-export interface LockEntry {
-  readonly app: string;
-  readonly kind: PinKind;
-  readonly name: string;
-  readonly state: "new" | "changed" | "removed" | "accepted";
-  readonly pin: string | null;
-  readonly accepted: string | null;
-  /** What changed, with invisible characters escaped. */
-  readonly diff: readonly string[];
-  /** Findings of the text lint. */
-  readonly findings: readonly string[];
-}
+export type LockEntry = PinDifference;

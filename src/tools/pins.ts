@@ -142,7 +142,9 @@ export interface PinDifference {
   readonly state: "new" | "changed" | "removed" | "accepted";
   readonly pin: string | null;
   readonly accepted: string | null;
+  /** What changed, with invisible characters escaped. */
   readonly diff: readonly string[];
+  /** Findings of the text lint. */
   readonly findings: readonly string[];
 }
 

@@ -95,7 +95,7 @@ describe("arguments that can be read in two ways are read strictly", () => {
   });
 
   it("prototype-02: a __proto__ of the caller changes nothing here", async () => {
-    await asModel(t.kit.catalog().byOwn(FILES, "read")!.short, '{"__proto__":{"isAdmin":true},"path":"/work/a"}');
+    await asModel(t.kit.catalog().byOwn(FILES, "read")!.short, '{"__proto__":{"isAdmin":true},"path":"/data/a"}');
     expect(({} as { isAdmin?: boolean }).isAdmin).toBeUndefined();
   });
 
