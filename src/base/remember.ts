@@ -9,17 +9,25 @@ export interface Remembering<T> {
   forget(): void;
 }
 
-/** Gives a pure function of texts a bounded memory. */
+/** Gives a pure function of texts a bounded memory: what was asked for lately stays, the rest goes. */
 export function remember<T>(make: (text: string) => T): Remembering<T> {
-  const kept = new Map<string, T>();
+  let young = new Map<string, T>();
+  let old = new Map<string, T>();
   const get = (text: string): T => {
     if (text.length > MAX_TEXT) return make(text);
-    const known = kept.get(text);
+    const known = young.get(text);
     if (known !== undefined) return known;
-    const made = make(text);
-    if (kept.size >= MAX_KEPT) kept.clear();
-    kept.set(text, made);
+    const made = old.get(text) ?? make(text);
+    if (young.size >= MAX_KEPT / 2) {
+      old = young;
+      young = new Map();
+    }
+    young.set(text, made);
     return made;
   };
-  return Object.assign(get, { forget: () => kept.clear() });
+  const forget = (): void => {
+    young.clear();
+    old.clear();
+  };
+  return Object.assign(get, { forget });
 }

@@ -4,14 +4,20 @@ import { ExactNumber } from "../base/exact-json.ts";
 import { isObject, own, setOwn, type Json, type JsonObject } from "../base/json.ts";
 import { inOneLine, shapeOf } from "../base/log-safe.ts";
 import type { Masker } from "../base/masking.ts";
+import { remember } from "../base/remember.ts";
 import { truncate } from "../base/text.ts";
 
-/** Where audit lines go. One call at a time; a rejected append has left nothing behind. Implemented by `files/audit-file.ts`. */
+/** Where audit lines go. Implemented by `files/audit-file.ts`. */
 export interface AuditFile {
   /** The last whole line that is there, over all rotated files (null in a new log), and the head that was kept apart. */
   open(): Promise<{ readonly lastLine: string | null; readonly head: AuditHead | null }>;
-  /** Adds whole lines; with `durable` they are on the disk afterwards. `head` names the last of them and is kept apart, so that a cut tail shows. */
-  append(text: string, head: AuditHead, durable: boolean): Promise<void>;
+  /**
+   * Adds one line with its newline: when this returns, the line is in the file, though perhaps not yet on the disk. Throws when it
+   * could not be written, and then nothing of it stays behind. `head` names the record, and is kept apart so that a cut tail shows.
+   */
+  append(line: string, head: AuditHead): void;
+  /** Resolves when all that was added before is on the disk. Many may wait for the same sync. */
+  sync(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -30,8 +36,9 @@ export interface AuditEvent {
 /** The audit log: JSON lines, each with the hash of the one before (contracts 5, 6). */
 export interface Audit {
   /**
-   * Records one event; resolves when it is in the file, with `durable` when it is on the disk. Rejects when it could not be
-   * written, and then a call that needs its record must not be sent. Everything is masked; `arguments` as the setting says.
+   * Records one event: it stands in the file when this returns. With `durable` the promise resolves when it is on the disk. Rejects
+   * when it could not be written, and then a call that needs its record must not be sent. Everything is masked; `arguments` as the
+   * setting says.
    */
   append(event: AuditEvent, durable: boolean): Promise<void>;
   configure(settings: { readonly arguments: "masked" | "shapes" }): void;
@@ -39,8 +46,6 @@ export interface Audit {
 }
 
 const GENESIS = "0".repeat(64);
-/** Records that nobody waits for are gathered this long, so that a busy host writes many at once. */
-const GATHER_MS = 10;
 /** Longest text kept of one value. */
 const MAX_VALUE_CHARS = 4000;
 
@@ -55,72 +60,22 @@ export async function openAudit(options: {
   let mode = options.arguments;
   const found = await file.open();
   let head = headOf(found.lastLine);
-  let pending: { fields: JsonObject; durable: boolean; resolve: () => void; reject: (error: unknown) => void }[] = [];
-  let running: Promise<void> | null = null;
-  let timer: NodeJS.Timeout | null = null;
-
-  const writeBatch = async (): Promise<void> => {
-    const batch = pending;
-    pending = [];
-    let next = head;
-    let text = "";
-    for (const { fields } of batch) {
-      const seq = next.seq + 1;
-      const content = JSON.stringify(fields);
-      const hashed = hashOf(content, seq, next.hash);
-      text += `${lineOf(content, seq, next.hash, hashed)}\n`;
-      next = { seq, hash: hashed };
-    }
-    try {
-      await file.append(
-        text,
-        next,
-        batch.some((p) => p.durable),
-      );
-      head = next;
-      for (const p of batch) p.resolve();
-    } catch (error) {
-      // The chain stays where it was, so the next record that can be written fits on.
-      for (const p of batch) p.reject(error);
-    }
-  };
-  const writeAll = async (): Promise<void> => {
-    do await writeBatch();
-    while (pending.some((p) => p.durable));
-    running = null;
-    if (pending.length > 0) gather();
-  };
-  /** Writes what is pending, and whatever durable record comes meanwhile; one batch at a time. */
-  const flush = (): void => {
-    if (timer !== null) clearTimeout(timer);
-    timer = null;
-    // In the next microtask, so that records of one moment go together.
-    running ??= Promise.resolve().then(writeAll);
-  };
-  const gather = (): void => {
-    timer ??= setTimeout(flush, GATHER_MS);
-  };
-
   const lost = (found.head?.seq ?? 0) - head.seq;
   const audit: Audit = {
-    append(event, durable) {
-      const fields = safeFields({ at: new Date(clock.now()).toISOString(), ...event }, mode, masker);
-      return new Promise((resolve, reject) => {
-        pending.push({ fields, durable, resolve, reject });
-        if (durable) flush();
-        else gather();
-      });
+    // Written in the caller's own turn: the order of the log is the order of events, and what is sent after it was recorded before.
+    async append(event, durable) {
+      const content = contentOf(new Date(clock.now()).toISOString(), event, mode, masker);
+      const seq = head.seq + 1;
+      const next = { seq, hash: hashOf(content, seq, head.hash) };
+      // Should this throw, the chain stays where it was, so the next record that can be written fits on.
+      file.append(`${lineOf(content, seq, head.hash, next.hash)}\n`, next);
+      head = next;
+      if (durable) await file.sync();
     },
     configure(settings) {
       mode = settings.arguments;
     },
-    async close() {
-      while (pending.length > 0 || running !== null) {
-        flush();
-        await running;
-      }
-      await file.close();
-    },
+    close: () => file.close(),
   };
   // The head will move on now, so what it knew of the lost records has to stand in the log itself.
   if (lost > 0) await audit.append({ event: LOST, records: lost, last_seq: found.head!.seq, last_hash: found.head!.hash }, true);
@@ -174,26 +129,38 @@ export function verifyAudit(lines: Iterable<string>, head: AuditHead | null = nu
   return { ok: true, records: line, head: last, note: notes.length > 0 ? notes.join("; ") : null };
 }
 
-/** Masked, bounded and in JSON form: what of an event may stand in the log. */
-function safeFields(event: Readonly<Record<string, unknown>>, mode: "masked" | "shapes", masker: Masker): JsonObject {
-  const out: JsonObject = {};
-  for (const [key, value] of Object.entries(event)) {
-    if (value === undefined || CHAIN_KEYS.has(key)) continue;
-    setOwn(out, key, key === "arguments" && mode === "shapes" ? masker.value(shapeOf(value)) : bounded(masker.value(value)));
+/** JSON text of what of an event may stand in the log: masked and bounded. Written member by member, for it is made for every call. */
+function contentOf(at: string, event: AuditEvent, mode: "masked" | "shapes", masker: Masker): string {
+  let out = `{"at":"${at}"`;
+  for (const key of Object.keys(event)) {
+    const value = event[key];
+    if (value === undefined || key === "at" || CHAIN_KEYS.has(key)) continue;
+    out += `,${quoted(key)}:${key === "arguments" && mode === "shapes" ? JSON.stringify(masker.value(shapeOf(value))) : jsonOf(value, masker)}`;
   }
-  return out;
+  return `${out}}`;
 }
+
+function jsonOf(value: unknown, masker: Masker): string {
+  return typeof value === "string" ? quoted(boundedText(masker.text(value))) : JSON.stringify(bounded(masker.value(value)));
+}
+
+/** The same names and words are written again and again. */
+const quoted = remember((text) => JSON.stringify(text));
 
 const CHAIN_KEYS: ReadonlySet<string> = new Set(["seq", "prev", "hash"]);
 
 function bounded(value: unknown): Json {
-  if (typeof value === "string") return value.length > MAX_VALUE_CHARS ? `${truncate(value, MAX_VALUE_CHARS)} (${value.length} characters)` : value;
+  if (typeof value === "string") return boundedText(value);
   if (Array.isArray(value)) return value.map((item) => bounded(item));
   if (value instanceof ExactNumber) return value.digits;
   if (!isObject(value)) return (value ?? null) as Json;
   const out: JsonObject = {};
   for (const [key, item] of Object.entries(value)) if (item !== undefined) setOwn(out, key, bounded(item));
   return out;
+}
+
+function boundedText(text: string): string {
+  return text.length > MAX_VALUE_CHARS ? `${truncate(text, MAX_VALUE_CHARS)} (${text.length} characters)` : text;
 }
 
 /** A record as it stands in the log: its fields between its number and its links. */

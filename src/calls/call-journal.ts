@@ -8,11 +8,14 @@ import type { Granted, OperationOptions, Performed } from "./operation.ts";
 
 /** Writes down what happens to calls: the audit log, the receipt in the inbox, and a record for metrics. */
 export interface CallJournal {
-  /** Before the call is sent. For high and critical risk it resolves when the record is on the disk, and throws INTERNAL when it cannot be written: then the call must not be sent. */
+  /**
+   * Before the call is sent: when this resolves, the record is in the log. For high and critical risk it is on the disk then, and
+   * INTERNAL is thrown when it cannot be written: the call must not be sent.
+   */
   sending(callId: string, granted: Granted, options: OperationOptions): Promise<void>;
   /** After the call ended, however it did. */
   ended(performed: Performed, options: OperationOptions): void;
-  /** Hands over what is still to be written down. Records that no call waits for are made at the end of the event loop's turn. */
+  /** Hands over what is still to be written down: how calls ended is recorded at the end of the event loop's turn. */
   flush(): void;
 }
 
@@ -26,7 +29,7 @@ export interface CallJournalDeps {
 
 /** Makes a call journal. */
 export function createCallJournal(deps: CallJournalDeps): CallJournal {
-  // While the server works, or the caller has its answer already: so writing down takes no time of a call.
+  // The caller has its answer already: writing down how a call ended takes no time of it.
   let later: (() => void)[] = [];
   const flush = (): void => {
     const due = later;
@@ -102,7 +105,7 @@ export function createCallJournal(deps: CallJournalDeps): CallJournal {
         revision: snapshot.revision,
         arguments: decision.audit === "full" ? args : undefined,
       };
-      if (!isGrave(decision.risk)) return soon(() => note(event));
+      if (!isGrave(decision.risk)) return note(event);
       try {
         await deps.audit.append(event, true);
       } catch (error) {

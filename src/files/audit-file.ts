@@ -1,6 +1,7 @@
-import { constants } from "node:fs";
-import { mkdir, open, readdir, readFile, rename, type FileHandle } from "node:fs/promises";
+import { closeSync, constants, fdatasync, fstatSync, ftruncateSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
+import { promisify } from "node:util";
 import type { AuditFile, AuditHead } from "../calls/audit.ts";
 import { isCode, syncFolder } from "./atomic-write.ts";
 
@@ -29,13 +30,28 @@ export async function readAudit(file: string): Promise<{ readonly lines: string[
   return { lines, files, head: readHead(await readOrEmpty(headFile(file))) };
 }
 
+const datasync = promisify(fdatasync);
+
+/**
+ * Lines are written synchronously, into the system's memory, which takes microseconds; only making them durable is waited for. So a
+ * line needs no queue, and none can be overtaken.
+ */
 class RotatedAuditFile implements AuditFile {
   readonly #file: string;
   readonly #maxBytes: number;
-  #log: FileHandle | null = null;
-  #head: FileHandle | null = null;
+  #log: number | null = null;
+  #headLog: number | null = null;
+  /** Files that are written to no more, and wait to be synced and closed. */
+  #retired: number[] = [];
+  /** Bytes of whole lines in the file. */
   #size = 0;
-  #lastSeq = 0;
+  /** A file was made or renamed, which its folder must remember. */
+  #folderDue = false;
+  #head: AuditHead | null = null;
+  #headDue: NodeJS.Immediate | null = null;
+  /** The sync that has not begun yet, and the end of the one that runs. */
+  #nextSync: Promise<void> | null = null;
+  #lastSync: Promise<void> = Promise.resolve();
 
   constructor(file: string, maxBytes: number) {
     this.#file = file;
@@ -43,83 +59,125 @@ class RotatedAuditFile implements AuditFile {
   }
 
   async open(): Promise<{ lastLine: string | null; head: AuditHead | null }> {
-    const head = readHead(await readOrEmpty(headFile(this.#file)));
-    this.#lastSeq = head?.seq ?? 0;
+    this.#head = readHead(await readOrEmpty(headFile(this.#file)));
     for (const one of [this.#file, ...(await rotatedFiles(this.#file)).reverse()]) {
       const text = await readOrEmpty(one);
       // A line without its newline was never promised: a crash cut it.
-      const whole = text.slice(0, text.lastIndexOf("\n") + 1).trimEnd();
-      if (whole !== "") return { lastLine: whole.slice(whole.lastIndexOf("\n") + 1), head };
+      const lines = text.slice(0, text.lastIndexOf("\n") + 1);
+      if (one === this.#file) this.#size = Buffer.byteLength(lines, "utf8");
+      const whole = lines.trimEnd();
+      if (whole !== "") return { lastLine: whole.slice(whole.lastIndexOf("\n") + 1), head: this.#head };
     }
-    return { lastLine: null, head };
+    return { lastLine: null, head: this.#head };
   }
 
-  async append(text: string, head: AuditHead, durable: boolean): Promise<void> {
-    const log = await this.#openLog();
-    const bytes = Buffer.from(text, "utf8");
+  append(line: string, head: AuditHead): void {
+    const log = this.#openLog();
+    const bytes = Buffer.from(line, "utf8");
     try {
-      await log.appendFile(bytes);
-      if (durable) await log.datasync();
+      for (let done = 0; done < bytes.length;) done += writeSync(log, bytes, done);
     } catch (error) {
-      await log.truncate(this.#size).catch(() => {});
-      await this.close();
+      this.#cutTail(log);
+      this.#retire();
       throw error;
     }
     this.#size += bytes.length;
-    this.#lastSeq = head.seq;
-    await this.#writeHead(head, durable);
-    if (this.#size >= this.#maxBytes) await this.#rotate();
+    this.#head = head;
+    // Of many lines in one turn the last one's head is enough: a head that lags behind costs nothing but the notice of a cut tail.
+    this.#headDue ??= setImmediate(() => this.#writeHead());
+    if (this.#size >= this.#maxBytes) this.#rotate();
+  }
+
+  sync(): Promise<void> {
+    if (this.#nextSync === null) {
+      this.#nextSync = this.#lastSync.then(() => {
+        this.#nextSync = null;
+        return this.#syncAll();
+      });
+      this.#lastSync = this.#nextSync.catch(() => {});
+    }
+    return this.#nextSync;
   }
 
   async close(): Promise<void> {
-    const handles = [this.#log, this.#head];
-    this.#log = null;
-    this.#head = null;
-    for (const handle of handles) await handle?.close().catch(() => {});
+    this.#retire();
+    await this.sync().catch(() => {});
+    this.#writeHead();
+    if (this.#headLog !== null) closeSync(this.#headLog);
+    this.#headLog = null;
   }
 
-  async #openLog(): Promise<FileHandle> {
-    if (this.#log) return this.#log;
-    const folder = path.dirname(this.#file);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const handle = await open(this.#file, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o600);
+  #openLog(): number {
+    if (this.#log !== null) return this.#log;
+    mkdirSync(path.dirname(this.#file), { recursive: true, mode: 0o700 });
+    const log = openSync(this.#file, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o600);
     try {
-      const text = await handle.readFile("utf8");
-      this.#size = Buffer.byteLength(text.slice(0, text.lastIndexOf("\n") + 1), "utf8");
-      await handle.truncate(this.#size);
-      await syncFolder(folder);
+      // What is over the whole lines was cut by a crash or a full disk.
+      const { size } = fstatSync(log);
+      if (size > this.#size) ftruncateSync(log, this.#size);
+      else this.#size = size;
     } catch (error) {
-      await handle.close();
+      closeSync(log);
       throw error;
     }
-    this.#log = handle;
-    return handle;
+    this.#folderDue = true;
+    return (this.#log = log);
+  }
+
+  /** Takes away what was written of a line. Where even that fails, the next opening does it. */
+  #cutTail(log: number): void {
+    try {
+      ftruncateSync(log, this.#size);
+    } catch {
+      // The disk is faulty, and that is being told.
+    }
+  }
+
+  /** The next line opens the file anew. */
+  #retire(): void {
+    if (this.#log !== null) this.#retired.push(this.#log);
+    this.#log = null;
+  }
+
+  async #syncAll(): Promise<void> {
+    const retired = this.#retired;
+    this.#retired = [];
+    try {
+      for (const fd of this.#log === null ? retired : [...retired, this.#log]) await datasync(fd);
+    } finally {
+      for (const fd of retired) closeSync(fd);
+    }
+    if (this.#folderDue) await syncFolder(path.dirname(this.#file));
+    this.#folderDue = false;
+    this.#writeHead();
+    if (this.#headLog !== null) await datasync(this.#headLog).catch(() => {});
   }
 
   /** One short line, written over in place: the record is in the log already, so a fault here costs nothing but the notice of a cut tail. */
-  async #writeHead(head: AuditHead, durable: boolean): Promise<void> {
+  #writeHead(): void {
+    if (this.#headDue !== null) clearImmediate(this.#headDue);
+    this.#headDue = null;
+    if (this.#head === null) return;
     try {
-      this.#head ??= await open(headFile(this.#file), constants.O_RDWR | constants.O_CREAT, 0o600);
-      await this.#head.write(`${String(head.seq).padStart(15, "0")} ${head.hash}\n`, 0);
-      if (durable) await this.#head.datasync();
+      this.#headLog ??= openSync(headFile(this.#file), constants.O_RDWR | constants.O_CREAT, 0o600);
+      writeSync(this.#headLog, `${String(this.#head.seq).padStart(15, "0")} ${this.#head.hash}\n`, 0);
     } catch {
-      await this.#head?.close().catch(() => {});
-      this.#head = null;
+      if (this.#headLog !== null) closeSync(this.#headLog);
+      this.#headLog = null;
     }
   }
 
-  /** A fault here leaves a file that is too long, and the next append tries again. */
-  async #rotate(): Promise<void> {
+  /** A fault here leaves a file that is too long, and the next line tries again. */
+  #rotate(): void {
     try {
-      await this.#log?.datasync();
-      await rename(this.#file, rotatedName(this.#file, this.#lastSeq));
-      await this.#log?.close();
-      this.#log = null;
-      this.#size = 0;
-      await syncFolder(path.dirname(this.#file));
+      renameSync(this.#file, rotatedName(this.#file, this.#head!.seq));
     } catch {
-      // Nothing was lost: the lines are in the file that was to be put aside.
+      return;
     }
+    this.#retire();
+    this.#folderDue = true;
+    this.#size = 0;
+    this.sync().catch(() => {});
   }
 }
 

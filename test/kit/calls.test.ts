@@ -23,6 +23,7 @@ const LIST = {
           tool("fail"),
           tool("own_code"),
           tool("big"),
+          tool("look"),
           tool("shaped", { outputSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] } }),
         ],
       },
@@ -41,12 +42,13 @@ const CALLS = {
     { result: { isError: true, content: [], structuredContent: { ok: false, error_code: "CITY_NOT_FOUND", message: "No such city.", retryable: false } } },
   ],
   big: [{ result: { content: [{ type: "text", text: "x".repeat(60_000) }] } }],
+  look: [{ showFile: "data/audit.jsonl" }],
   shaped: [{ result: { content: [{ type: "text", text: "seven" }], structuredContent: { n: "seven" } } }],
 };
 
 const POLICY = JSON.stringify({
   rules: [
-    { id: "read-low", tools: ["read", "slow", "die", "fail", "own_code", "big", "shaped"], risk: "low" },
+    { id: "read-low", tools: ["read", "slow", "die", "fail", "own_code", "big", "look", "shaped"], risk: "low" },
     { id: "send-high", tools: ["send"], risk: "high" },
     { id: "wipe-critical", tools: ["wipe"], risk: "critical" },
   ],
@@ -77,6 +79,15 @@ describe("the one way a call runs", () => {
       tool: { app: "org.test.box", name: "read", full: "org.test.box.read", short: "org_test_box_read" },
     });
     expect(done.result).toEqual({ content: [{ type: "text", text: "read" }] });
+  });
+
+  it("has recorded a call before the server sees it, low risk or not", async () => {
+    const done = await t.kit.callTool("org.test.box.look", { text: "is it there" });
+    const [block] = (done.result as { content: { text: string }[] }).content;
+    const records = block!.text.trimEnd().split("\n");
+    expect(records.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({ event: "call.sent", name: "look", risk: "low", decision: "allow" }),
+    );
   });
 
   it("knows a tool by its short name, and names the candidates when the own name is not enough", async () => {
