@@ -3,7 +3,7 @@ import { appendFile, readFile, realpath, stat, utimes, writeFile } from "node:fs
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { builtCli, runCli, startCli, type CliResult, type RunningCli } from "../support/built-cli.ts";
+import { builtCli, runCli, runCliJson, startCli, type CliResult, type RunningCli } from "../support/built-cli.ts";
 import { scriptedApp, topologyText } from "../support/kit.ts";
 import { makeWorkspace, type TestWorkspace } from "../support/workspace.ts";
 
@@ -13,14 +13,7 @@ let main: string;
 let host: RunningCli;
 
 const run = (...args: string[]): Promise<CliResult> => runCli(args, { cwd: root });
-const json = async (...args: string[]): Promise<{ code: number | null; value: any }> => {
-  const { code, stdout, stderr } = await run("--json", ...args);
-  try {
-    return { code, value: JSON.parse(stdout) };
-  } catch {
-    throw new Error(`no JSON from ${args.join(" ")}: ${stdout}\n${stderr}`);
-  }
-};
+const json = (...args: string[]): ReturnType<typeof runCliJson> => runCliJson(args, { cwd: root });
 
 const tool = (name: string): object => ({ name, description: `Does ${name}.`, inputSchema: { type: "object", properties: { text: { type: "string" } } } });
 const answer = { content: [{ type: "text", text: "done \u001b[2J" }] };

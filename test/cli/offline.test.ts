@@ -4,21 +4,14 @@ import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { builtCli, runCli, type CliResult } from "../support/built-cli.ts";
+import { builtCli, runCli, runCliJson, type CliResult } from "../support/built-cli.ts";
 
 // Every command is a process of its own; a busy machine starts them slowly.
 vi.setConfig({ testTimeout: 120_000 });
 
 let root: string;
 const run = (...args: string[]): Promise<CliResult> => runCli(args, { cwd: root });
-const json = async (...args: string[]): Promise<{ code: number | null; value: any }> => {
-  const { code, stdout, stderr } = await run("--json", ...args);
-  try {
-    return { code, value: JSON.parse(stdout) };
-  } catch {
-    throw new Error(`no JSON: ${stdout}\n${stderr}`);
-  }
-};
+const json = (...args: string[]): ReturnType<typeof runCliJson> => runCliJson(args, { cwd: root });
 
 beforeAll(async () => {
   await builtCli();

@@ -1,10 +1,9 @@
-import { execFileSync } from "node:child_process";
-import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { KitError } from "../../src/base/errors.ts";
 import { ControlError } from "../../src/control/client-http.ts";
 import { connectToHost, createControlClient, type ControlClient, type ServerSentEvent } from "../../src/control/client.ts";
 import { claimRunFile } from "../../src/control/run-file.ts";
+import { makeCertificate } from "../support/certificate.ts";
 import { createFakeKit, type FakeKit } from "../support/fake-kit.ts";
 import { openDoor, type Door } from "../support/door.ts";
 
@@ -161,37 +160,13 @@ describe("the client of the command line", () => {
 
 describe("an https door", () => {
   it("is trusted by its own certificate, and by no other", async () => {
-    const pair = (name: string) => {
-      const [key, cert] = [join(door.dataDir, `${name}.key`), join(door.dataDir, `${name}.pem`)];
-      execFileSync(
-        "openssl",
-        [
-          "req",
-          "-x509",
-          "-newkey",
-          "ec",
-          "-pkeyopt",
-          "ec_paramgen_curve:prime256v1",
-          "-nodes",
-          "-keyout",
-          key,
-          "-out",
-          cert,
-          "-days",
-          "2",
-          "-subj",
-          "/CN=aurora",
-        ],
-        { stdio: "ignore" },
-      );
-      return { key, cert };
-    };
-    const [own, other] = [pair("own"), pair("other")];
-    const secure = await openDoor(kit, { gateway: { tls: own } });
+    const own = await makeCertificate(door.dataDir, "127.0.0.1", "own");
+    const other = await makeCertificate(door.dataDir, "127.0.0.1", "other");
+    const secure = await openDoor(kit, { gateway: { tls: { key: own.keyFile, cert: own.certFile } } });
     expect(secure.url).toMatch(/^https:\/\/127\.0\.0\.1:/);
     const connect = (tls_cert: string | null) =>
       createControlClient({ ...client.host, url: secure.url, tls_cert }, { caller: secure.caller, operator: secure.operator });
-    const [good, wrong, none] = [connect(own.cert), connect(other.cert), connect(null)];
+    const [good, wrong, none] = [connect(own.certFile), connect(other.certFile), connect(null)];
     expect((await good.status()).state).toBe("running");
     for (const stranger of [wrong, none]) await expect(stranger.status()).rejects.toThrow(/does not answer/);
     for (const each of [good, wrong, none]) each.close();

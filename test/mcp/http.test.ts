@@ -1,13 +1,11 @@
-import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { connect } from "node:net";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { HttpSpec } from "../../src/plan/types.ts";
 import { appPlan, httpSpec } from "../support/app-plan.ts";
+import { makeCertificate } from "../support/certificate.ts";
 import { httpMcpServer } from "../support/http-mcp-server.ts";
 import type { Exchange, HttpMcpServer } from "../support/http-mcp-server.ts";
 import { atEnd, connectorFor, open, temporaryFolder, textOf, toolCall, until } from "./support.ts";
@@ -418,41 +416,13 @@ describe("headers", () => {
 });
 
 describe("TLS", () => {
-  function certificate(): { key: string; cert: string; caFile: string } {
-    const folder = temporaryFolder();
-    execFileSync(
-      "openssl",
-      [
-        "req",
-        "-x509",
-        "-newkey",
-        "ec",
-        "-pkeyopt",
-        "ec_paramgen_curve:prime256v1",
-        "-nodes",
-        "-keyout",
-        "key.pem",
-        "-out",
-        "cert.pem",
-        "-days",
-        "2",
-        "-subj",
-        "/CN=test",
-        "-addext",
-        "subjectAltName=IP:127.0.0.1",
-      ],
-      { cwd: folder, stdio: "ignore" },
-    );
-    return { key: readFileSync(join(folder, "key.pem"), "utf8"), cert: readFileSync(join(folder, "cert.pem"), "utf8"), caFile: join(folder, "cert.pem") };
-  }
-
   it("fails clearly for an unknown authority, works with tls.ca, and with tls.insecure under a warning (metamcp#110)", async () => {
-    const { key, cert, caFile } = certificate();
+    const { key, cert, certFile } = await makeCertificate(temporaryFolder(), "127.0.0.1");
     const server = await serve(undefined, { tls: { key, cert } });
     const error = await failedStart(httpSpec(server.url));
     expect(error.message).toMatch(/127\.0\.0\.1:\d+ cannot be reached: DEPTH_ZERO_SELF_SIGNED_CERT.*set mcp\.tls\.ca/);
     expect(error.retry).toBe(false);
-    const good = await open(httpSpec(server.url, { ca: caFile }));
+    const good = await open(httpSpec(server.url, { ca: certFile }));
     expect(textOf(await good.connection.request(...toolCall()))).toBe("{}");
     const loose = await open(httpSpec(server.url, { insecure: true }));
     expect(loose.notes.join()).toContain("any certificate is accepted");
@@ -508,40 +478,14 @@ describe("a proxy", () => {
   });
 
   it("of HTTPS_PROXY is tunnelled through, with the certificate checked for the server's name", async () => {
-    const folder = temporaryFolder();
-    execFileSync(
-      "openssl",
-      [
-        "req",
-        "-x509",
-        "-newkey",
-        "ec",
-        "-pkeyopt",
-        "ec_paramgen_curve:prime256v1",
-        "-nodes",
-        "-keyout",
-        "key.pem",
-        "-out",
-        "cert.pem",
-        "-days",
-        "2",
-        "-subj",
-        "/CN=test",
-        "-addext",
-        "subjectAltName=DNS:mcp.test",
-      ],
-      { cwd: folder, stdio: "ignore" },
-    );
-    writeFileSync(join(folder, "x"), "");
-    const server = await serve(undefined, {
-      tls: { key: readFileSync(join(folder, "key.pem"), "utf8"), cert: readFileSync(join(folder, "cert.pem"), "utf8") },
-    });
+    const { key, cert, certFile } = await makeCertificate(temporaryFolder(), "mcp.test");
+    const server = await serve(undefined, { tls: { key, cert } });
     const proxy = await proxyTo(server);
     const connector = connectorFor({ hostEnv: { https_proxy: proxy.url } });
-    const { connection } = await open(httpSpec("https://mcp.test/mcp", { ca: join(folder, "cert.pem") }), {}, { connector });
+    const { connection } = await open(httpSpec("https://mcp.test/mcp", { ca: certFile }), {}, { connector });
     expect(textOf(await connection.request(...toolCall()))).toBe("{}");
     expect(proxy.asked[0]).toBe("CONNECT mcp.test:443");
-    expect((await failedStart(httpSpec("https://else.test/mcp", { ca: join(folder, "cert.pem") }), { hostEnv: { https_proxy: proxy.url } })).message).toContain(
+    expect((await failedStart(httpSpec("https://else.test/mcp", { ca: certFile }), { hostEnv: { https_proxy: proxy.url } })).message).toContain(
       "ERR_TLS_CERT_ALTNAME_INVALID",
     );
   });

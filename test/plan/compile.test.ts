@@ -5,6 +5,7 @@ import type { FileSet } from "../../src/config/types.ts";
 import { compilePlan } from "../../src/plan/compile.ts";
 import { diffPlans } from "../../src/plan/diff.ts";
 import type { ChangeSet, Plan } from "../../src/plan/types.ts";
+import { NO_CHANGES } from "../support/changes.ts";
 
 const KEY = "key";
 
@@ -47,21 +48,7 @@ commands: [{ name: send, risk: high }]
 trust: high
 `;
 const M = { "apps/x/manifest.yaml": MANIFEST };
-const NOTHING: Partial<ChangeSet> = {
-  start: [],
-  stop: [],
-  restart: [],
-  reconnect: [],
-  relist: [],
-  live: [],
-  parked: [],
-  policy: false,
-  signals: false,
-  exports: false,
-  settings: false,
-  host: [],
-  empty: true,
-};
+const { unchanged: _all, ...NOTHING } = NO_CHANGES;
 
 describe("compile", () => {
   it("what did not change is the same object in the next plan", () => {

@@ -6,6 +6,7 @@ import { diffPlans } from "../../src/plan/diff.ts";
 import type { Plan } from "../../src/plan/types.ts";
 import { fc, test as property } from "./property.ts";
 import { dress, withDefaults, type Dice } from "./support/dress.ts";
+import { NO_CHANGES } from "../support/changes.ts";
 
 const HTTP = {
   url: "https://mcp.example.org/mcp",
@@ -75,7 +76,7 @@ describe("what means the same", () => {
         }),
       });
       const changes = diffPlans(PLAIN, dressed);
-      expect(changes).toEqual({ ...NOTHING, unchanged: ["org.a.stdio", "org.b.http", "org.c.low"] });
+      expect(changes).toEqual({ ...NO_CHANGES, unchanged: ["org.a.stdio", "org.b.http", "org.c.low"] });
       expect(dressed.digest).toBe(PLAIN.digest);
       expect(diffPlans(dressed, dressed).empty).toBe(true);
     },
@@ -83,21 +84,6 @@ describe("what means the same", () => {
   );
 });
 
-const NOTHING = {
-  start: [],
-  stop: [],
-  restart: [],
-  reconnect: [],
-  relist: [],
-  live: [],
-  parked: [],
-  policy: false,
-  signals: false,
-  exports: false,
-  settings: false,
-  host: [],
-  empty: true,
-};
 const PLAIN = planOf(texts(() => 0, FILES));
 
 /** A small generator of its own (mulberry32), so that one number tells the whole case. */

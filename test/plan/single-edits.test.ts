@@ -5,6 +5,7 @@ import { compilePlan } from "../../src/plan/compile.ts";
 import { diffPlans } from "../../src/plan/diff.ts";
 import type { ChangeSet, Plan } from "../../src/plan/types.ts";
 import { schemaEdits, withEdit, type Edit } from "./support/schema-edits.ts";
+import { NO_CHANGES } from "../support/changes.ts";
 
 const COMMON = {
   name: "A",
@@ -109,20 +110,7 @@ const TOPOLOGY = {
 };
 
 const ALL = ["org.a.stdio", "org.b.http", "org.c.plain"];
-const NOTHING = {
-  start: [],
-  stop: [],
-  restart: [],
-  reconnect: [],
-  relist: [],
-  live: [],
-  parked: [],
-  policy: false,
-  signals: false,
-  exports: false,
-  settings: false,
-  host: [],
-};
+const { unchanged: _all, empty: _nothing, ...NOTHING } = NO_CHANGES;
 
 /** Fields that say nothing to the host: documentation, and leave for a check. */
 const SILENT = new Set(["description", "commands[].title", "commands[].parameters", "commands[].returns", "mcp.allow_http"]);

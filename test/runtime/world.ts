@@ -1,12 +1,13 @@
 import { vi } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
-import type { AppPlan, ChangeSet, Plan } from "../../src/plan/types.ts";
+import type { AppPlan, Plan } from "../../src/plan/types.ts";
 import type { CloseReason, Connection, ConnectionHooks, Logger } from "../../src/runtime/ports.ts";
 import { Runtime } from "../../src/runtime/runtime.ts";
 import type { AppView } from "../../src/runtime/snapshot.ts";
 import type { AppListing } from "../../src/tools/types.ts";
 import { policyOf } from "../policy/policy-of.ts";
 import { appPlan, stdioSpec } from "../support/app-plan.ts";
+import { NO_CHANGES } from "../support/changes.ts";
 
 /** A server as the supervisor sees it, played by a test. */
 export interface PlayedServer {
@@ -40,22 +41,6 @@ export interface World {
 }
 
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
-const NO_CHANGES: ChangeSet = {
-  start: [],
-  stop: [],
-  restart: [],
-  reconnect: [],
-  relist: [],
-  live: [],
-  unchanged: [],
-  parked: [],
-  policy: false,
-  signals: false,
-  exports: false,
-  settings: false,
-  host: [],
-  empty: false,
-};
 
 export function world(
   servers: Readonly<Record<string, PlayedServer>>,
@@ -152,7 +137,7 @@ export function world(
     attempts: (app) => attempts.get(app) ?? [],
     view: (app) => runtime.look().apps.get(app)!,
     async start() {
-      runtime.apply(plan, { ...NO_CHANGES, start: [...apps.keys()] }, 1);
+      runtime.apply(plan, { ...NO_CHANGES, start: [...apps.keys()], empty: false }, 1);
       await pass(0);
     },
   };

@@ -73,6 +73,16 @@ export async function runCli(args: readonly string[], options: CliOptions = {}):
   return cli.done;
 }
 
+/** Runs one command with `--json`; rejects when it prints no JSON. */
+export async function runCliJson(args: readonly string[], options: CliOptions = {}): Promise<{ code: number | null; value: any }> {
+  const { code, stdout, stderr } = await runCli(["--json", ...args], options);
+  try {
+    return { code, value: JSON.parse(stdout) };
+  } catch {
+    throw new Error(`no JSON from ${args.join(" ")}: ${stdout}\n${stderr}`);
+  }
+}
+
 export interface RunningCli {
   readonly child: ChildProcessWithoutNullStreams;
   /** What it has written so far. */

@@ -1,3 +1,4 @@
+import { NO_CHANGES } from "./changes.ts";
 import { randomUUID } from "node:crypto";
 import { KitError, type ErrorCode } from "../../src/base/errors.ts";
 import { compileSchema } from "../../src/base/json-schema.ts";
@@ -49,23 +50,6 @@ export interface FakeKit extends Kit {
   log(app: string, line: string): void;
 }
 
-const NO_CHANGE: ReloadResult["changes"] = {
-  start: [],
-  stop: [],
-  restart: [],
-  reconnect: [],
-  relist: [],
-  live: [],
-  unchanged: [],
-  parked: [],
-  policy: false,
-  signals: false,
-  exports: false,
-  settings: false,
-  host: [],
-  empty: true,
-};
-
 export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
   let apps = initial;
   let catalog = buildCatalog(apps);
@@ -99,7 +83,7 @@ export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
     warnings: [],
     findings: [],
   });
-  const reloadResult = (result: ReloadResult["result"]): ReloadResult => ({ result, revision, changes: NO_CHANGE, errors: [], warnings: [], text: "" });
+  const reloadResult = (result: ReloadResult["result"]): ReloadResult => ({ result, revision, changes: NO_CHANGES, errors: [], warnings: [], text: "" });
 
   const approve = async (tool: Tool, args: JsonObject, options: CallOptions): Promise<void> => {
     const key = JSON.stringify([tool.full, args, options.client, options.session]);
