@@ -6,6 +6,7 @@ export type {
   AppStatus,
   ApprovalRow,
   CallOptions,
+  CancelSignal,
   CallRecord,
   CallResult,
   ExportedTools,

@@ -1,3 +1,4 @@
+import type { CancelSignal } from "./base/cancel-signal.ts";
 import type { DiagnosticJson } from "./base/diagnostics.ts";
 import type { ErrorBody, Outcome } from "./base/errors.ts";
 import type { Json, JsonObject } from "./base/json.ts";
@@ -11,6 +12,7 @@ import type { PinDifference } from "./tools/pins.ts";
 import type { Catalog, Risk, Tool, ToolState } from "./tools/types.ts";
 
 export type { GatewayPlan } from "./plan/types.ts";
+export type { CancelSignal } from "./base/cancel-signal.ts";
 export type { Logger } from "./runtime/ports.ts";
 export type { AppState, ExportFormat };
 
@@ -22,8 +24,8 @@ export interface CallOptions {
   readonly turn?: string;
   /** Name of the caller, for rules' `clients` and for its tool selection under `gateway.clients`: a tool outside it is TOOL_NOT_FOUND on every door. Default `library`. */
   readonly client?: string;
-  /** Cancels the call. */
-  readonly signal?: AbortSignal;
+  /** Cancels the call: an AbortSignal, or whatever does as much of it. */
+  readonly signal?: CancelSignal;
   /** An approval that a person gave earlier for exactly this call. */
   readonly approvalId?: string;
   /** How long to wait for a person, in milliseconds; default is the policy's `approvals.wait`. */

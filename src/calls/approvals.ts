@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../base/cancel-signal.ts";
 import type { Clock } from "../base/clock.ts";
 import { KitError } from "../base/errors.ts";
 import { parseExact, stringifyExact } from "../base/exact-json.ts";
@@ -60,7 +61,7 @@ export interface Approvals {
   /** Asks for an approval; resolves when it is on the disk. The same wish, still pending, gives the same approval. Throws RATE_LIMITED when too many wait. */
   request(wish: ApprovalRequest): Promise<Approval>;
   /** Resolves once it is no longer pending, or after `ms`, or when the signal fires; gives the approval as it stands then. */
-  waitFor(id: string, ms: number, signal?: AbortSignal): Promise<Approval>;
+  waitFor(id: string, ms: number, signal?: CancelSignal): Promise<Approval>;
   /** A person's decision; for the operator role only. With four eyes two different people must approve, none of them the caller. Throws when the id is unknown or no longer open. */
   decide(id: string, decision: "approve" | "deny", by: string, note?: string): Promise<Approval>;
   /** Uses an approval up, once, for exactly the call it was given for; the stored `args` are what must run. Throws APPROVAL_REQUIRED, _DENIED or _EXPIRED. */

@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../base/cancel-signal.ts";
 import { KitError } from "../base/errors.ts";
 import type { Approval, ApprovalBinding, Approvals } from "./approvals.ts";
 import type { Granted, OperationOptions } from "./operation.ts";
@@ -7,7 +8,7 @@ import type { Target } from "./targets.ts";
  * Has a person answer for a call (contracts 5). Waits a while; then `judge` looks again at policy, pin and arguments as they are at
  * that moment, the approval is used up, and what runs is its stored copy. Throws APPROVAL_REQUIRED with the id when nobody answered yet.
  */
-export async function askPerson(approvals: Approvals, first: Granted, judge: () => Granted, options: OperationOptions, signal: AbortSignal): Promise<Granted> {
+export async function askPerson(approvals: Approvals, first: Granted, judge: () => Granted, options: OperationOptions, signal: CancelSignal): Promise<Granted> {
   const rules = first.snapshot.plan.policy.approvals;
   const approval = options.approvalId === undefined ? await request(approvals, first, options) : null;
   const id = approval?.id ?? options.approvalId!;

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import type { CancelSignal } from "../base/cancel-signal.ts";
 import { KitError, messageOf, type ErrorBody } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Masker } from "../base/masking.ts";
@@ -130,7 +131,7 @@ function acquire(limits: Limits, decision: Decision, approvalId: string | undefi
   });
 }
 
-async function send(deps: CallDeps, granted: Granted, options: OperationOptions, callId: string, signal: AbortSignal): Promise<Answer> {
+async function send(deps: CallDeps, granted: Granted, options: OperationOptions, callId: string, signal: CancelSignal): Promise<Answer> {
   const { operation, decision, args } = granted;
   const { target } = operation;
   const { plan } = target;
@@ -176,8 +177,8 @@ function masked(answer: Answer, mask: CallDeps["mask"]): Answer {
 }
 
 /** Waits for the app no longer than the call itself may take. */
-async function leaseWithin(deps: CallDeps, target: Target, options: OperationOptions, timeoutMs: number, signal: AbortSignal): Promise<Lease> {
-  let joined: JoinedSignal | undefined;
+async function leaseWithin(deps: CallDeps, target: Target, options: OperationOptions, timeoutMs: number, signal: CancelSignal): Promise<Lease> {
+  let joined: JoinedSignal<AbortSignal> | undefined;
   try {
     const scope = target.plan.isolation === "session" ? JSON.stringify([options.client, options.session]) : "shared";
     const { onServerRequest, onNotification } = options;

@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../base/cancel-signal.ts";
 import type { ErrorBody, Outcome } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Decision } from "../policy/types.ts";
@@ -29,7 +30,7 @@ export interface Answer {
 /** What a caller may say with an operation. */
 export interface OperationOptions extends Caller {
   readonly turn?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: CancelSignal | undefined;
   readonly approvalId?: string | undefined;
   readonly waitMs?: number | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;

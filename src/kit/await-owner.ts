@@ -1,17 +1,18 @@
+import type { CancelSignal } from "../base/cancel-signal.ts";
 import { MAX_TIMER_MS } from "../base/durations.ts";
-import { joinSignals } from "../calls/join-signals.ts";
+import { signalWithin } from "../calls/join-signals.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 
 /**
  * Waits for the app that a full tool name may belong to while nothing is known of its tools: it may still be starting, or parked and
  * is woken. Waits no longer than a call of the app may take, and never rejects: what is still missing then is the call's own fault.
  */
-export async function awaitOwner(runtime: Runtime, name: string, signal: AbortSignal | undefined): Promise<void> {
+export async function awaitOwner(runtime: Runtime, name: string, signal: CancelSignal | undefined): Promise<void> {
   if (runtime.snapshot.catalog.find(name).tool !== undefined) return;
   await Promise.all(
     runtime.ownersOf(name).map(async (runner) => {
       if (runner.lastListing !== null) return;
-      const waiting = joinSignals([signal, AbortSignal.timeout(Math.min(runner.plan.callTimeoutMs, MAX_TIMER_MS))]);
+      const waiting = signalWithin(signal, Math.min(runner.plan.callTimeoutMs, MAX_TIMER_MS));
       await runner.ready(() => waiting.signal).catch(() => undefined);
       waiting.release();
     }),

@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../base/cancel-signal.ts";
 import type { JsonObject } from "../base/json.ts";
 import { own } from "../base/json.ts";
 import { LinkError } from "../runtime/ports.ts";
@@ -214,7 +215,7 @@ export class McpConnection implements Connection {
   }
 }
 
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+function pause(ms: number, signal: CancelSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => {
       clearTimeout(timer);

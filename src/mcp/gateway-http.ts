@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { CancelSource } from "../base/cancel-signal.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { Principal } from "../base/principal.ts";
 import { traceHeaders } from "../base/tracing.ts";
@@ -135,7 +136,7 @@ export function createGatewayHttp(options: GatewayHttpOptions): GatewayHttp {
       res.writeHead(202).end();
       return;
     }
-    const abort = new AbortController();
+    const abort = new CancelSource();
     const out = new PostAnswer({
       res,
       log: entry.log,

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import type { CancelSource } from "../base/cancel-signal.ts";
 import { stringifyExact } from "../base/exact-json.ts";
 import type { JsonObject } from "../base/json.ts";
 import { EventStream, startEventStream, type EventLog } from "./gateway-events.ts";
@@ -22,7 +23,7 @@ export interface PostOptions {
   /** Tells that an event stream began, for resumption. */
   readonly onStream: (stream: EventStream) => void;
   /** Cancels the request whose answer nobody can fetch any more. */
-  readonly abort: AbortController;
+  readonly abort: CancelSource;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { CancelSource } from "../base/cancel-signal.ts";
 import { KitError, messageOf } from "../base/errors.ts";
 import { isObject, own, type Json, type JsonObject } from "../base/json.ts";
 import type { Principal } from "../base/principal.ts";
@@ -15,7 +16,7 @@ const MAX_CONVERSATIONS = 1000;
 export interface InFlight {
   readonly id: RpcId;
   readonly outlet: Outlet;
-  readonly abort: AbortController;
+  readonly abort: CancelSource;
   /** The app that works on it, once known. */
   app: string | null;
 }
@@ -88,7 +89,7 @@ export class GatewaySession {
   }
 
   /** Takes one message. Gives the response of a request, or null where there is none: a notification, a response, a cancelled request. Never throws. */
-  async handle(value: Json, outlet: Outlet, abort = new AbortController(), hop: Hop = STDIO): Promise<JsonObject | null> {
+  async handle(value: Json, outlet: Outlet, abort = new CancelSource(), hop: Hop = STDIO): Promise<JsonObject | null> {
     const message = readMessage(value);
     switch (message.kind) {
       case "invalid":
@@ -119,7 +120,7 @@ export class GatewaySession {
     return response;
   }
 
-  async #request(id: RpcId, method: string, params: JsonObject, outlet: Outlet, abort: AbortController): Promise<JsonObject | null> {
+  async #request(id: RpcId, method: string, params: JsonObject, outlet: Outlet, abort: CancelSource): Promise<JsonObject | null> {
     if (this.inFlight.has(id)) return rpcFault(id, INVALID_REQUEST, `a request with id ${JSON.stringify(id)} is running already`);
     if (this.inFlight.size >= MAX_IN_FLIGHT) return rpcFault(id, INVALID_REQUEST, `more than ${MAX_IN_FLIGHT} requests of this session are running`);
     const flight: InFlight = { id, outlet, abort, app: null };

@@ -1,8 +1,8 @@
-import { setMaxListeners } from "node:events";
 import type { Clock } from "../base/clock.ts";
 import { systemClock } from "../base/clock.ts";
 import { MAX_TIMER_MS } from "../base/durations.ts";
 import { isObject } from "../base/json.ts";
+import { onAbort, type CancelSignal } from "../base/cancel-signal.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { LinkError } from "../runtime/ports.ts";
 import type { CloseReason, Progress, RequestOptions } from "../runtime/ports.ts";
@@ -28,20 +28,18 @@ interface Pending {
   readonly resolve: (result: JsonObject) => void;
   readonly reject: (error: LinkError) => void;
   readonly onProgress: ((progress: Progress) => void) | undefined;
-  readonly signal: AbortSignal | undefined;
-  readonly onAbort: (() => void) | undefined;
   readonly startedAt: number;
   readonly idleMs: number;
   readonly totalMs: number;
   readonly suspectsAtStart: number;
+  /** Takes the listener off the caller's signal again. */
+  unlisten: (() => void) | undefined;
   heardAt: number;
   timer: NodeJS.Timeout | undefined;
 }
 
 /** How long a request may take when nobody says. */
 const DEFAULT_TIMEOUT_MS = 60_000;
-/** Node warns of more listeners than this on one signal. */
-const WARNED_LISTENERS = 10;
 /** Methods whose work may take long: the server is always told where to send progress. */
 const WITH_PROGRESS = new Set(["tools/call", "resources/read", "prompts/get"]);
 
@@ -86,14 +84,11 @@ export class RpcLane {
       const now = this.#clock.monotonic();
       const idleMs = clamp(options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
       const totalMs = clamp(options.maxTotalMs ?? MAX_TIMER_MS);
-      const onAbort =
-        signal === undefined ? undefined : (): void => this.#giveUp(id, new LinkError("cancelled", reasonOf(signal), { sent: true }), reasonOf(signal));
       const pending: Pending = {
         method,
         resolve,
         reject,
-        signal,
-        onAbort,
+        unlisten: undefined,
         idleMs,
         totalMs,
         onProgress: options.onProgress,
@@ -103,11 +98,8 @@ export class RpcLane {
         timer: undefined,
       };
       this.#pending.set(id, pending);
-      if (onAbort !== undefined) {
-        // Many calls may share one signal; each takes its listener away again, so there is nothing to warn of.
-        if (this.#pending.size > WARNED_LISTENERS) setMaxListeners(0, signal!);
-        signal!.addEventListener("abort", onAbort, { once: true });
-      }
+      if (signal !== undefined)
+        pending.unlisten = onAbort(signal, () => this.#giveUp(id, new LinkError("cancelled", reasonOf(signal), { sent: true }), reasonOf(signal)));
       pending.timer = setTimeout(() => this.#onTimer(id), Math.min(idleMs, totalMs));
       const message = { jsonrpc: "2.0", id, method, params: withMeta(method, params, options, id) };
       this.#wire.send(message).catch((error: unknown) => this.#fail(id, asLinkError(error)));
@@ -275,7 +267,7 @@ export class RpcLane {
     if (pending === undefined) return undefined;
     this.#pending.delete(id);
     clearTimeout(pending.timer);
-    if (pending.onAbort !== undefined) pending.signal!.removeEventListener("abort", pending.onAbort);
+    pending.unlisten?.();
     return pending;
   }
 }
@@ -287,7 +279,7 @@ function withMeta(method: string, params: JsonObject, options: RequestOptions, i
   return { ...params, _meta: { ...(isObject(before) ? (before as JsonObject) : {}), ...options.meta, ...(withToken ? { progressToken: id } : {}) } };
 }
 
-function reasonOf(signal: AbortSignal): string {
+function reasonOf(signal: CancelSignal): string {
   const reason: unknown = signal.reason;
   if (reason instanceof Error) return reason.name === "AbortError" ? "cancelled" : reason.message;
   return typeof reason === "string" && reason !== "" ? reason : "cancelled";

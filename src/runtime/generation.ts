@@ -1,3 +1,4 @@
+import { CancelSource, type CancelSignal } from "../base/cancel-signal.ts";
 import { MAX_TIMER_MS } from "../base/durations.ts";
 import type { AppPlan } from "../plan/types.ts";
 import type { AppListing } from "../tools/types.ts";
@@ -7,7 +8,7 @@ import type { JsonObject } from "../base/json.ts";
 /** A call's hold on a connection. While it lasts, the connection is not closed; `signal` aborts when the drain limit is over. */
 export interface Lease {
   readonly connection: Connection;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   release(): void;
 }
 
@@ -31,7 +32,7 @@ export class Generation {
   readonly startedAt: number;
   readonly #sessions = new Map<string, Promise<Connection>>();
   readonly #hooks = new Map<string, Set<CallHooks>>();
-  readonly #overdue = new AbortController();
+  readonly #overdue = new CancelSource();
   #leases = 0;
   #idle: (() => void)[] = [];
   #waiting: (() => void)[] = [];

@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../base/cancel-signal.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { AmpEnvelope, Priority } from "../amp/types.ts";
 import type { AppPlan } from "../plan/types.ts";
@@ -52,7 +53,7 @@ export interface RequestOptions {
   readonly timeoutMs?: number;
   /** Hard limit, whatever progress arrives. */
   readonly maxTotalMs?: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: CancelSignal;
   readonly onProgress?: (progress: Progress) => void;
   /** `_meta` members to send with the request. */
   readonly meta?: JsonObject;

@@ -332,7 +332,9 @@ describe("server-to-client requests", () => {
           run: async (_args: object, options: Parameters<NonNullable<FakeTool["run"]>>[1]) => {
             if (!options.onServerRequest) return { content: [{ type: "text", text: "cannot ask" }] };
             try {
-              return { content: [{ type: "text", text: JSON.stringify(await options.onServerRequest({ method, params, signal: options.signal! })) }] };
+              return {
+                content: [{ type: "text", text: JSON.stringify(await options.onServerRequest({ method, params, signal: new AbortController().signal })) }],
+              };
             } catch (error) {
               return { content: [{ type: "text", text: `refused: ${(error as Error).message}` }] };
             }

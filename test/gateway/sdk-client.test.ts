@@ -37,7 +37,11 @@ const apps: FakeApp[] = [
             {
               type: "text",
               text: JSON.stringify(
-                await options.onServerRequest!({ method: "sampling/createMessage", params: { messages: [], maxTokens: 5 }, signal: options.signal! }),
+                await options.onServerRequest!({
+                  method: "sampling/createMessage",
+                  params: { messages: [], maxTokens: 5 },
+                  signal: new AbortController().signal,
+                }),
               ),
             },
           ],
@@ -53,7 +57,7 @@ const apps: FakeApp[] = [
                 await options.onServerRequest!({
                   method: "elicitation/create",
                   params: { message: "?", requestedSchema: { type: "object", properties: {} } },
-                  signal: options.signal!,
+                  signal: new AbortController().signal,
                 }),
               ),
             },

@@ -20,7 +20,10 @@ const apps: FakeApp[] = [
         name: "think",
         run: async (_args, options) => ({
           content: [
-            { type: "text", text: JSON.stringify(await options.onServerRequest!({ method: "sampling/createMessage", params: {}, signal: options.signal! })) },
+            {
+              type: "text",
+              text: JSON.stringify(await options.onServerRequest!({ method: "sampling/createMessage", params: {}, signal: new AbortController().signal })),
+            },
           ],
         }),
       },

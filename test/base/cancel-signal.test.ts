@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { CancelSource, onAbort } from "../../src/base/cancel-signal.ts";
+
+describe("a cancel source", () => {
+  it("tells every listener once, with its first reason, and those that come later nothing", () => {
+    const source = new CancelSource();
+    const told: string[] = [];
+    source.addEventListener("abort", () => told.push("one"));
+    const gone = (): void => void told.push("gone");
+    source.addEventListener("abort", gone);
+    source.removeEventListener("abort", gone);
+    expect(source.aborted).toBe(false);
+    source.abort("first");
+    source.abort("second");
+    source.addEventListener("abort", () => told.push("late"));
+    expect([source.aborted, source.reason, told]).toEqual([true, "first", ["one"]]);
+  });
+
+  it("names itself an abort when nobody gives a reason, as an AbortController does", () => {
+    const source = new CancelSource();
+    source.abort();
+    expect(source.reason).toMatchObject({ name: "AbortError" });
+  });
+});
+
+describe("onAbort", () => {
+  it("listens to a real signal and to a light one, and lets go of both", () => {
+    for (const source of [new AbortController(), new CancelSource()]) {
+      const told: string[] = [];
+      const unlisten = onAbort(source.signal, () => told.push("gone"));
+      onAbort(source.signal, () => told.push("stays"));
+      unlisten();
+      source.abort();
+      expect(told).toEqual(["stays"]);
+    }
+  });
+
+  it("is no leak that Node warns of, however many calls share one signal", async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error): void => void warnings.push(warning);
+    process.on("warning", note);
+    const controller = new AbortController();
+    const stops = Array.from({ length: 50 }, () => onAbort(controller.signal, () => undefined));
+    await new Promise((resolve) => setImmediate(resolve));
+    for (const stop of stops) stop();
+    process.off("warning", note);
+    expect(warnings).toEqual([]);
+  });
+});
