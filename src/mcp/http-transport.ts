@@ -1,35 +1,21 @@
 import { systemClock } from "../base/clock.ts";
-import { stringifyExact } from "../base/exact-json.ts";
 import type { JsonObject } from "../base/json.ts";
 import { LinkError } from "../runtime/ports.ts";
 import type { CloseReason } from "../runtime/ports.ts";
 import { httpFault, saysUnknownSession, unexpectedBody } from "./http-answers.ts";
 import { readBody } from "./http-client.ts";
-import type { HttpClient, HttpRequest, HttpResponse } from "./http-client.ts";
+import type { HttpResponse } from "./http-client.ts";
+import { HttpSession, type HttpSessionOptions } from "./http-session.ts";
 import { SseReader } from "./sse-reader.ts";
 import type { ServerEvent } from "./sse-reader.ts";
 import { isWireMessage } from "./wire.ts";
 import { parseWireText } from "./wire-text.ts";
 import type { Wire, WireMessage } from "./wire.ts";
 
-/** Adds what signs a request in, and mends what a server refused. */
-export interface HttpAuthority {
-  /** Headers that sign the next request in. */
-  headers(): Promise<Record<string, string>>;
-  /** The server answered 401 or 403 to a request with these headers: true when it may be tried once more. Throws a LinkError that says what a person must do. */
-  refused(response: HttpResponse, sent: Readonly<Record<string, string>>): Promise<boolean>;
-}
-
 /** What a {@link HttpTransport} talks to. */
-export interface HttpTransportOptions {
-  readonly url: URL;
-  readonly client: HttpClient;
-  /** Configured headers, checked. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly authority: HttpAuthority | null;
+export interface HttpTransportOptions extends HttpSessionOptions {
   /** Largest message, inflated. */
   readonly bodyBytes: number;
-  readonly onNote: (note: string) => void;
 }
 
 /** A stream of events that answers one request (`id`), or the standing one (`null`). */
@@ -45,7 +31,6 @@ const FIRST_RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 30_000;
 const RETRY_GROWTH = 1.5;
 const RESUME_TRIES = 5;
-const DELETE_MS = 1000;
 const REPLAY_IDS_KEPT = 1000;
 
 /**
@@ -63,27 +48,24 @@ export class HttpTransport implements Wire {
   readonly #options: HttpTransportOptions;
   readonly #requests = new Map<number, AbortController>();
   readonly #seenEvents = new Set<string>();
-  #url: URL;
-  #sessionId: string | null = null;
-  #protocolVersion: string | null = null;
+  readonly #session: HttpSession;
   #standing: Stream | null = null;
   #closing: Promise<void> | null = null;
 
   constructor(options: HttpTransportOptions) {
     this.#options = options;
-    this.#url = options.url;
+    this.#session = new HttpSession(options);
   }
 
   async start(): Promise<void> {}
 
   setProtocolVersion(version: string): void {
-    this.#protocolVersion = version;
+    this.#session.protocolVersion = version;
   }
 
   /** Starts anew without a session; the next message must be `initialize`. */
   forgetSession(): void {
-    this.#sessionId = null;
-    this.#protocolVersion = null;
+    this.#session.forget();
     this.#standing?.abort.abort();
     this.#standing = null;
   }
@@ -100,8 +82,8 @@ export class HttpTransport implements Wire {
       void this.#request(id, message, method === "initialize");
       return;
     }
-    const response = await this.#post(message);
-    if (response.status >= 300) throw await httpFault(response, this.#sessionId !== null, 0);
+    const response = await this.#session.post(message);
+    if (response.status >= 300) throw await httpFault(response, this.#session.open, 0);
     response.body.resume();
     if (method === "notifications/initialized") void this.#listen();
   }
@@ -116,18 +98,7 @@ export class HttpTransport implements Wire {
   async #end(force: boolean): Promise<void> {
     this.#standing?.abort.abort();
     for (const abort of this.#requests.values()) abort.abort();
-    if (this.#sessionId !== null && !force) {
-      try {
-        const response = await this.#options.client.send(this.#url, {
-          method: "DELETE",
-          headers: await this.#headers({}),
-          signal: AbortSignal.timeout(DELETE_MS),
-        });
-        response.body.destroy();
-      } catch {
-        // The server drops the session by itself in the end.
-      }
-    }
+    if (!force) await this.#session.end();
     this.#options.client.close();
     this.onclose?.({ planned: true, message: "closed", exitCode: null, signal: null, stderrTail: [] });
   }
@@ -136,11 +107,11 @@ export class HttpTransport implements Wire {
     const abort = new AbortController();
     this.#requests.set(id, abort);
     const sentAt = systemClock.monotonic();
-    const withSession = this.#sessionId !== null;
+    const withSession = this.#session.open;
     try {
-      const response = await this.#post(message, abort.signal);
+      const response = await this.#session.post(message, abort.signal);
       if (response.status >= 300) return this.onlost?.(id, await httpFault(response, withSession, systemClock.monotonic() - sentAt));
-      if (initialize) this.#adoptSession(response.headers["mcp-session-id"]);
+      if (initialize) this.#session.adopt(response);
       const type = response.headers["content-type"] ?? "";
       if (type.includes("text/event-stream"))
         await this.#readAnswerStream({ id, abort, lastEventId: null, retryMs: null, answered: false }, response, withSession);
@@ -174,7 +145,7 @@ export class HttpTransport implements Wire {
       if (stream.lastEventId === null || this.#closing !== null || (failure !== null && failure.kind !== "network")) break;
       await pause(stream.retryMs ?? backoff(tries), stream.abort.signal);
       if (stream.abort.signal.aborted) return;
-      const resumed = await this.#get(stream).catch((error: unknown) => error as LinkError);
+      const resumed = await this.#session.get(stream.lastEventId, stream.abort.signal).catch((error: unknown) => error as LinkError);
       response = resumed instanceof LinkError ? null : resumed;
       if (response === null) failure = resumed as LinkError;
       else if (response.status >= 300) {
@@ -188,7 +159,7 @@ export class HttpTransport implements Wire {
       stream.id,
       failure !== null && failure.kind !== "network" && failure.kind !== "http"
         ? failure
-        : new LinkError("closed", `the response stream of ${this.#url.host} ended before the answer${why}`, { sent: true }),
+        : new LinkError("closed", `the response stream of ${this.#session.url.host} ended before the answer${why}`, { sent: true }),
     );
   }
 
@@ -229,7 +200,7 @@ export class HttpTransport implements Wire {
     if (event.data === "" || event.event !== "message") return null;
     const messages = readMessages(event.data);
     if (messages === null) {
-      if (stream.id !== null && withSession && saysUnknownSession(event.data)) return unexpectedBody(event.data, this.#url.host, true);
+      if (stream.id !== null && withSession && saysUnknownSession(event.data)) return unexpectedBody(event.data, this.#session.url.host, true);
       this.#options.onNote(`the server sent an event that is not a JSON-RPC message: ${event.data.slice(0, 200)}`);
       return null;
     }
@@ -248,12 +219,12 @@ export class HttpTransport implements Wire {
     const { signal } = stream.abort;
     let worked = false;
     for (let tries = 0; !signal.aborted; tries += 1) {
-      const response = await this.#get(stream).catch(() => null);
+      const response = await this.#session.get(stream.lastEventId, stream.abort.signal).catch(() => null);
       if (signal.aborted) return response?.body.destroy() as void;
       if (response !== null && response.status >= 400 && response.status < 500 && response.status !== 429) {
         response.body.destroy();
         // 405 and 400 say that there is no such stream. 404 where there was one says that the session is gone.
-        if (worked && response.status === 404 && this.#sessionId !== null) this.onsessionlost?.();
+        if (worked && response.status === 404 && this.#session.open) this.onsessionlost?.();
         return;
       }
       if (response !== null && response.status < 300 && (response.headers["content-type"] ?? "").includes("text/event-stream")) {
@@ -267,55 +238,6 @@ export class HttpTransport implements Wire {
       }
       await pause(stream.retryMs ?? backoff(tries), signal);
     }
-  }
-
-  async #get(stream: Stream): Promise<HttpResponse> {
-    return await this.#sendSigned({
-      method: "GET",
-      headers: { accept: "text/event-stream", ...(stream.lastEventId === null ? {} : { "last-event-id": stream.lastEventId }) },
-      signal: stream.abort.signal,
-    });
-  }
-
-  async #post(message: JsonObject, signal?: AbortSignal): Promise<HttpResponse> {
-    return await this.#sendSigned({
-      method: "POST",
-      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
-      body: stringifyExact(message),
-      ...(signal === undefined ? {} : { signal }),
-    });
-  }
-
-  async #sendSigned(request: HttpRequest): Promise<HttpResponse> {
-    const { authority, client } = this.#options;
-    let headers = await this.#headers(request.headers);
-    let response = await client.send(this.#url, { ...request, headers });
-    if (authority !== null && (response.status === 401 || response.status === 403) && (await authority.refused(response, headers))) {
-      response.body.destroy();
-      headers = await this.#headers(request.headers);
-      response = await client.send(this.#url, { ...request, headers });
-    }
-    if (response.url.href !== this.#url.href) {
-      this.#options.onNote(`the server redirects to ${response.url.origin}${response.url.pathname}; write that address in mcp.url`);
-      this.#url = response.url;
-    }
-    return response;
-  }
-
-  async #headers(own: Readonly<Record<string, string>>): Promise<Record<string, string>> {
-    return {
-      ...this.#options.headers,
-      ...(this.#options.authority === null ? {} : await this.#options.authority.headers()),
-      ...(this.#sessionId === null ? {} : { "mcp-session-id": this.#sessionId }),
-      ...(this.#protocolVersion === null ? {} : { "mcp-protocol-version": this.#protocolVersion }),
-      ...own,
-    };
-  }
-
-  #adoptSession(id: string | string[] | undefined): void {
-    if (typeof id !== "string") return;
-    if (/^[\u0021-\u007e]{1,1024}$/.test(id)) this.#sessionId = id;
-    else this.#options.onNote("the server gave a session id with characters that are not allowed; it is not used");
   }
 }
 

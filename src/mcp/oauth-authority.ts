@@ -5,7 +5,7 @@ import type { OAuthSettings } from "../../generated/app.d.ts";
 import { messageOf } from "../base/errors.ts";
 import { LinkError } from "../runtime/ports.ts";
 import type { HttpClient, HttpResponse } from "./http-client.ts";
-import type { HttpAuthority } from "./http-transport.ts";
+import type { HttpAuthority } from "./http-session.ts";
 import { oauthFetch } from "./oauth-fetch.ts";
 import { MachineProvider } from "./oauth-machine.ts";
 import type { OAuthStore, StoredTokens } from "./oauth-store.ts";
