@@ -10,7 +10,8 @@ import { adoptUnrecorded, digestOf } from "./adopt-events.ts";
 import { isCode, syncFolder } from "./atomic-write.ts";
 import { publishFile, stageFiles } from "./event-files.ts";
 import { openIdLedger, type IdLedger, type LedgerEntry } from "./id-ledger.ts";
-import { checkFolder, listEvents, makeRoom, removeDeadTemps } from "./inbox-folder.ts";
+import { Backlog } from "./inbox-backlog.ts";
+import { checkFolder, listEvents, removeDeadTemps } from "./inbox-folder.ts";
 import { eventFileName, isSafeId } from "./inbox-names.ts";
 import { onceInARow, plainFault } from "./inbox-words.ts";
 import { PutQueue, type Waiting } from "./put-queue.ts";
@@ -52,7 +53,6 @@ interface Item extends Waiting {
 const BATCH = 64;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 10_000;
-const SCAN_EVERY_MS = 1000;
 const CLOSE_WITHIN_MS = 30_000;
 
 /**
@@ -86,17 +86,12 @@ class Spool implements FileInbox {
   readonly #writer = thisWriter();
   /** Ids on their way, with what will become of them. */
   readonly #underWay = new Map<string, { readonly digest: string; readonly result: Promise<PutResult> }>();
-  #maxPending: number;
+  readonly #backlog: Backlog;
   #degraded: string | null;
-  /** Why the inbox is in trouble although it can be written. */
-  #backlog: string | null = null;
   #retryMs = FIRST_RETRY_MS;
   #written = 0;
   #duplicates = 0;
   #dropped = 0;
-  #pending: number;
-  #nextScanAt = -Infinity;
-  #scanning: Promise<void> | null = null;
   #pumping = false;
   /** Files that have their names, but are not yet safe. */
   #unsettled: { readonly item: Item; readonly result: "written" | "duplicate" }[] = [];
@@ -111,9 +106,8 @@ class Spool implements FileInbox {
     this.#ledger = ledger;
     this.#problem = options.onProblem ?? (() => {});
     this.#queue = new PutQueue(options.queueSize ?? 10_000);
-    this.#maxPending = options.maxPending;
+    this.#backlog = new Backlog(dir, { maxPending: options.maxPending, pending, clock: options.clock, problem: this.#problem });
     this.#degraded = degraded;
-    this.#pending = pending;
     this.lastTimestamp = ledger.last;
   }
 
@@ -148,22 +142,20 @@ class Spool implements FileInbox {
   }
 
   stats(): ReturnType<Inbox["stats"]> {
-    this.#scanSoon();
+    this.#backlog.lookSoon();
     return {
       dir: this.#dir,
       written: this.#written,
       duplicates: this.#duplicates,
       dropped: this.#dropped,
       queued: this.#underWay.size,
-      pending: this.#pending,
-      degraded: this.#degraded ?? this.#backlog,
+      pending: this.#backlog.pending,
+      degraded: this.#degraded ?? this.#backlog.trouble,
     };
   }
 
   configure(settings: { readonly maxPending: number }): void {
-    this.#maxPending = settings.maxPending;
-    this.#nextScanAt = -Infinity;
-    this.#scanSoon();
+    this.#backlog.configure(settings.maxPending);
   }
 
   async close(): Promise<void> {
@@ -172,7 +164,7 @@ class Spool implements FileInbox {
     // A fault ends the writing by itself now; only a disk that hangs takes so long.
     if (this.#pumping) await this.#idleWithin(CLOSE_WITHIN_MS);
     for (const item of this.#queue.take(this.#queue.size)) this.#drop(item);
-    await this.#scanning;
+    await this.#backlog.close();
     await this.#ledger.close();
   }
 
@@ -254,8 +246,7 @@ class Spool implements FileInbox {
         else this.#duplicates += 1;
         item.resolve(result);
       }
-      this.#pending += group.length;
-      this.#scanSoon();
+      this.#backlog.add(group.length);
     }
   }
 
@@ -280,29 +271,5 @@ class Spool implements FileInbox {
     this.#degraded = null;
     this.#retryMs = FIRST_RETRY_MS;
     this.#problem("inbox works again");
-  }
-
-  /** Counts what readers have left, now and then, and makes room when it is too much. */
-  #scanSoon(): void {
-    const start = this.#options.clock.monotonic();
-    if (this.#scanning || this.#closing || start < this.#nextScanAt) return;
-    this.#scanning = this.#scan().finally(() => {
-      const end = this.#options.clock.monotonic();
-      // Looking through a large folder takes time; it may take a twentieth of it.
-      this.#nextScanAt = end + Math.max(SCAN_EVERY_MS, (end - start) * 20);
-      this.#scanning = null;
-    });
-  }
-
-  async #scan(): Promise<void> {
-    try {
-      const { pending, moved } = await makeRoom(this.#dir, this.#maxPending, this.#options.clock.now());
-      this.#pending = pending;
-      this.#backlog = pending > this.#maxPending ? `${pending} events are pending, over max_pending ${this.#maxPending}; is the reader running?` : null;
-      if (moved > 0)
-        this.#problem(`inbox held more than ${this.#maxPending} events: ${moved} expired events or receipts went to dead/; is the reader running?`);
-    } catch (error) {
-      this.#problem(`inbox: ${this.#dir} cannot be looked through: ${messageOf(error)}`);
-    }
   }
 }
