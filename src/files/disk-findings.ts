@@ -1,31 +1,36 @@
-import { readdir, stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { warningAt } from "../base/diagnostic-codes.ts";
 import type { Diagnostic } from "../base/diagnostics.ts";
 import { formatPath } from "../config/nodes.ts";
 import type { AppConfig, Config, KeyPath } from "../config/types.ts";
+import { createPace } from "./stats.ts";
 
 /** Most names looked at in one root. */
 const MAX_NAMES = 2_000;
 const SECRET_FILE = /^\.env(?:\..+)?$|\.(?:pem|key|p12|pfx|jks|keystore)$|^id_(?:rsa|dsa|ecdsa|ed25519)$|^\.(?:netrc|npmrc|pgpass|git-credentials)$/i;
 const HARMLESS = /\.(?:example|sample|template|dist|pub)$/i;
 
-const looked = new WeakMap<AppConfig, Promise<Diagnostic[]>>();
+const looked = new WeakMap<AppConfig, readonly Diagnostic[]>();
 
 /**
  * Warnings that need a look at the disk: files that a command names and that lie elsewhere (contracts 3), and roots that hold secrets
  * (contracts 2). An app that did not change is not looked at again.
  */
 export async function diskFindings(config: Config): Promise<Diagnostic[]> {
-  const apps = config.apps.filter((app) => app.kind === "app");
-  const found = await Promise.all(
-    apps.map((app) => {
-      let looking = looked.get(app);
-      if (!looking) looked.set(app, (looking = lookAt(app, config)));
-      return looking;
-    }),
-  );
-  return found.flat();
+  const pace = createPace();
+  const out: Diagnostic[] = [];
+  for (const app of config.apps) {
+    if (app.kind !== "app") continue;
+    let found = looked.get(app);
+    if (!found) {
+      looked.set(app, (found = await lookAt(app, config)));
+      await pace();
+    }
+    out.push(...found);
+  }
+  return out;
 }
 
 async function lookAt(app: AppConfig, config: Config): Promise<Diagnostic[]> {
@@ -39,7 +44,7 @@ async function lookAt(app: AppConfig, config: Config): Promise<Diagnostic[]> {
   if (command !== undefined) {
     const words = typeof command === "string" ? [] : command.slice(1).map((word, i): [KeyPath, string] => [["mcp", "command", i + 1], word]);
     for (const [at, word] of [...words, ...args.map((arg, i): [KeyPath, string] => [["mcp", "args", i], arg])]) {
-      const elsewhere = await findElsewhere(word, cwd, [app.dir, config.root]);
+      const elsewhere = findElsewhere(word, cwd, [app.dir, config.root]);
       if (elsewhere)
         warn(
           "file-elsewhere",
@@ -49,10 +54,10 @@ async function lookAt(app: AppConfig, config: Config): Promise<Diagnostic[]> {
         );
     }
     const program = typeof command === "string" ? command : (command[0] ?? "");
-    if (path.isAbsolute(program) && !(await isThere(program))) {
+    if (path.isAbsolute(program) && !existsSync(program)) {
       const under = path.resolve(cwd, path.relative(app.dir, program));
       const at: KeyPath = typeof command === "string" ? ["mcp", "command"] : ["mcp", "command", 0];
-      if (await isThere(under))
+      if (existsSync(under))
         warn(
           "file-elsewhere",
           at,
@@ -75,17 +80,17 @@ async function lookAt(app: AppConfig, config: Config): Promise<Diagnostic[]> {
 }
 
 /** Where a relative path that a word names lies, when it is not under `cwd`; null when it is, or is nowhere. */
-async function findElsewhere(
+function findElsewhere(
   word: string,
   cwd: string,
   folders: readonly string[],
-): Promise<{ readonly name: string; readonly file: string; readonly folder: string } | null> {
+): { readonly name: string; readonly file: string; readonly folder: string } | null {
   const name = word.startsWith("-") ? word.slice(word.indexOf("=") + 1) : word;
   const looksLikeFile = /\/|\.[A-Za-z0-9]{1,5}$/.test(name) && !name.startsWith("-") && !name.includes("://") && !path.isAbsolute(name);
-  if (!looksLikeFile || (await isThere(path.resolve(cwd, name)))) return null;
+  if (!looksLikeFile || existsSync(path.resolve(cwd, name))) return null;
   for (const folder of folders) {
     const file = path.resolve(folder, name);
-    if (folder !== cwd && (await isThere(file))) return { name, file, folder };
+    if (folder !== cwd && existsSync(file)) return { name, file, folder };
   }
   return null;
 }
@@ -106,11 +111,4 @@ async function secretsIn(root: string): Promise<string[]> {
   };
   await look(root, 0);
   return found.sort();
-}
-
-function isThere(file: string): Promise<boolean> {
-  return stat(file).then(
-    () => true,
-    () => false,
-  );
 }

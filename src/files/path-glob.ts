@@ -1,7 +1,7 @@
-import type { Dirent } from "node:fs";
-import { readdir, realpath, stat } from "node:fs/promises";
+import { readdirSync, realpathSync, type Dirent } from "node:fs";
 import path from "node:path";
 import { compileGlob, type Glob } from "../base/glob.ts";
+import { createPace, createStats, type Stats } from "./stats.ts";
 
 /** What a path pattern stands for at one moment. */
 export interface Expansion {
@@ -26,16 +26,17 @@ export function isIgnoredName(name: string): boolean {
 /**
  * Expands an absolute path pattern: `*` and `?` match within a name, `**` stands for any number of folders. A leading dot is only
  * matched by a pattern that has it; backup names and `node_modules` are left out; links to folders are followed, circles end.
+ * Files are looked at through `stats`, so that whoever shares it need not look again.
  */
-export async function expandPattern(pattern: string): Promise<Expansion> {
+export async function expandPattern(pattern: string, stats: Stats = createStats()): Promise<Expansion> {
   const { root } = path.parse(pattern);
   const segments = pattern
     .slice(root.length)
     .split(/[\\/]/)
     .filter((s) => s !== "")
     .map((s): Segment => (s === "**" ? "**" : compileGlob(s)));
-  const walk = new Walk(segments);
-  await walk.enter(root, 0, 0);
+  const walk = new Walk(segments, stats);
+  await walk.run(root);
   return {
     files: sortBytewise(walk.files),
     folders: sortBytewise(walk.folders),
@@ -43,89 +44,121 @@ export async function expandPattern(pattern: string): Promise<Expansion> {
   };
 }
 
+const SURROGATE = /[\ud800-\udfff]/;
+
 /** Sorted by the bytes of their UTF-8 form, so that the order is the same on every system and in every language. */
 export function sortBytewise(paths: Iterable<string>): string[] {
-  return [...paths].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  const list = [...paths];
+  // Only where a pair of surrogates stands do bytes and code units disagree.
+  return list.some((name) => SURROGATE.test(name)) ? list.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))) : list.sort();
 }
 
 type Segment = Glob | "**";
 
+/** Breadth first, so that a folder is found by its own name before it is found through a link further down. */
 class Walk {
   readonly files = new Set<string>();
   readonly folders = new Set<string>();
   truncated = false;
   readonly #segments: readonly Segment[];
+  readonly #stats: Stats;
   readonly #seen = new Set<string>();
+  readonly #next: { readonly folder: string; readonly index: number; readonly depth: number }[] = [];
 
-  constructor(segments: readonly Segment[]) {
+  constructor(segments: readonly Segment[], stats: Stats) {
     this.#segments = segments;
+    this.#stats = stats;
+  }
+
+  async run(root: string): Promise<void> {
+    const pace = createPace();
+    this.#next.push({ folder: root, index: 0, depth: 0 });
+    for (const { folder, index, depth } of this.#next) {
+      this.#enter(folder, index, depth);
+      await pace();
+    }
   }
 
   /** Looks in a folder that exists for what matches from segment `index` on. */
-  async enter(folder: string, index: number, depth: number): Promise<void> {
+  #enter(folder: string, index: number, depth: number): void {
     const segment = this.#segments[index];
     if (segment === undefined) return;
     if (segment !== "**" && segment.literal) {
-      const target = path.join(folder, segment.source);
-      await this.#step(target, await kindOf(target), folder, index + 1, depth);
+      const target = inFolder(folder, segment.source);
+      this.#step(target, this.#kindOf(target), folder, index + 1, depth);
       return;
     }
     if (depth > MAX_DEPTH || this.#seen.size > MAX_FOLDERS) {
       this.truncated = true;
       return;
     }
-    const key = `${index}\0${await realpath(folder).catch(() => folder)}`;
+    const key = `${index}\0${realPathOf(folder)}`;
     if (this.#seen.has(key)) return;
     this.#seen.add(key);
     this.folders.add(folder);
-    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+    const entries = entriesOf(folder);
     if (segment === "**") {
-      await this.enter(folder, index + 1, depth + 1);
+      this.#next.push({ folder, index: index + 1, depth: depth + 1 });
       const last = index === this.#segments.length - 1;
       const visible = entries.filter(({ name }) => !name.startsWith(".") && name !== "node_modules" && !isIgnoredName(name));
-      const visit = async (entry: Dirent): Promise<void> => {
-        const target = path.join(folder, entry.name);
-        const kind = await kindOfEntry(entry, target);
-        if (kind === "folder") await this.enter(target, index, depth + 1);
+      for (const entry of visible) {
+        const target = inFolder(folder, entry.name);
+        const kind = this.#kindOfEntry(entry, target);
+        if (kind === "folder") this.#next.push({ folder: target, index, depth: depth + 1 });
         else if (kind === "file" && last) this.files.add(target);
-      };
-      await Promise.all(visible.map(visit));
+      }
       return;
     }
     const matching = entries.filter(
       ({ name }) => segment.matches(name) && !isIgnoredName(name) && name !== "node_modules" && (!name.startsWith(".") || segment.source.startsWith(".")),
     );
-    const visit = async (entry: Dirent): Promise<void> => {
-      const target = path.join(folder, entry.name);
-      await this.#step(target, await kindOfEntry(entry, target), folder, index + 1, depth + 1);
-    };
-    await Promise.all(matching.map(visit));
+    for (const entry of matching) {
+      const target = inFolder(folder, entry.name);
+      this.#step(target, this.#kindOfEntry(entry, target), folder, index + 1, depth + 1);
+    }
   }
 
-  async #step(target: string, kind: Kind, parent: string, next: number, depth: number): Promise<void> {
+  #step(target: string, kind: Kind, parent: string, next: number, depth: number): void {
     if (next === this.#segments.length) {
       this.folders.add(parent);
       if (kind === "file") this.files.add(target);
     } else if (kind === "folder") {
-      await this.enter(target, next, depth);
+      this.#next.push({ folder: target, index: next, depth });
     } else {
       this.folders.add(parent); // It may be made later.
     }
+  }
+
+  /** What a folder says of its entries spares a look at each; links, and what some file systems do not say, are looked up. */
+  #kindOfEntry(entry: Dirent, target: string): Kind {
+    return entry.isFile() ? "file" : entry.isDirectory() ? "folder" : this.#kindOf(target);
+  }
+
+  #kindOf(target: string): Kind {
+    const found = this.#stats(target);
+    return found?.isFile() ? "file" : found?.isDirectory() ? "folder" : "none";
   }
 }
 
 type Kind = "file" | "folder" | "none";
 
-/** What a folder says of its entries spares a look at each; links, and what some file systems do not say, are looked up. */
-async function kindOfEntry(entry: Dirent, target: string): Promise<Kind> {
-  return entry.isFile() ? "file" : entry.isDirectory() ? "folder" : kindOf(target);
+/** As `path.join` for one name, without its look at every character of a path that is normal already. */
+function inFolder(folder: string, name: string): string {
+  return folder.endsWith(path.sep) ? folder + name : folder + path.sep + name;
 }
 
-async function kindOf(target: string): Promise<Kind> {
+function entriesOf(folder: string): Dirent[] {
   try {
-    const found = await stat(target);
-    return found.isFile() ? "file" : found.isDirectory() ? "folder" : "none";
+    return readdirSync(folder, { withFileTypes: true });
   } catch {
-    return "none";
+    return [];
+  }
+}
+
+function realPathOf(folder: string): string {
+  try {
+    return realpathSync.native(folder);
+  } catch {
+    return folder;
   }
 }

@@ -1,10 +1,12 @@
-import { open, stat } from "node:fs/promises";
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../base/errors.ts";
 import type { FileSet, KeyPath, ManifestSource, SourceText } from "../config/types.ts";
 import { isCode } from "./atomic-write.ts";
 import { expandPattern, sortBytewise } from "./path-glob.ts";
+import { createPace, createStats, type Stats } from "./stats.ts";
 
 /** A file pattern that topology.yaml names, as an absolute path. */
 export interface FilePattern {
@@ -19,8 +21,6 @@ export interface FilePattern {
 /** Largest configuration file, in bytes (contracts 1). */
 export const MAX_CONFIG_BYTES = 1024 * 1024;
 const ATTEMPTS = 5;
-/** Files that are open at the same time. */
-const AT_ONCE = 32;
 /** A file that changed less than this long ago is read again even with the same stamp: a second change may bear the same time. */
 export const SETTLED_MS = 2000;
 const PAUSE_MS = 25;
@@ -56,7 +56,8 @@ export function workspaceRoot(topologyFile: string): string {
 /**
  * Reads a workspace as it is at one moment: when a file changes, comes or goes while the set is read, it is read again (a few times).
  * `discoverPatterns` tells from the text of topology.yaml which patterns it names; files that are in `memory` and have not changed are not
- * opened. Gives an error only when topology.yaml itself cannot be read.
+ * opened. Gives an error only when topology.yaml itself cannot be read. Files are small and read at once, one after the other (see
+ * {@link createStats}), with turns for others in between.
  */
 export async function readFileSet(
   topologyFile: string,
@@ -89,7 +90,9 @@ interface Stamps {
 async function readOnce(file: string, discoverPatterns: (topology: SourceText) => readonly FilePattern[], memory: TextMemory): Promise<Reading> {
   const root = workspaceRoot(file);
   const stamps: Stamps = { files: new Map(), patterns: new Map() };
-  const topology = await readSource(file, root, stamps, memory);
+  const stats = createStats();
+  const read = (name: string): SourceText | Unreadable => readSource(name, root, stats, stamps, memory);
+  const topology = read(file);
   if ("reason" in topology) return { result: { error: `${topology.display} ${topology.reason}` }, stamps };
 
   const found = new Map<FilePattern["role"], Map<string, boolean>>([
@@ -99,7 +102,7 @@ async function readOnce(file: string, discoverPatterns: (topology: SourceText) =
   ]);
   const unmatched: { pattern: string; path: KeyPath }[] = [];
   for (const { role, pattern, trusted, path: at } of discoverPatterns(topology)) {
-    const { files } = await expandPattern(pattern);
+    const { files } = await expandPattern(pattern, stats);
     stamps.patterns.set(pattern, files.join("\0"));
     if (files.length === 0) unmatched.push({ pattern, path: at });
     const of = found.get(role)!;
@@ -107,13 +110,14 @@ async function readOnce(file: string, discoverPatterns: (topology: SourceText) =
   }
 
   const unreadable: FileSet["unreadable"][number][] = [];
+  const pace = createPace();
   const readAll = async (role: FilePattern["role"]): Promise<ManifestSource[]> => {
     const sources: ManifestSource[] = [];
-    for (const some of chunks(sortBytewise(found.get(role)!.keys()), AT_ONCE)) {
-      for (const source of await Promise.all(some.map((match) => readSource(match, root, stamps, memory)))) {
-        if ("reason" in source) unreadable.push({ ...source, role });
-        else sources.push({ ...source, trusted: found.get(role)!.get(source.file)! });
-      }
+    for (const match of sortBytewise(found.get(role)!.keys())) {
+      const source = read(match);
+      if ("reason" in source) unreadable.push({ ...source, role });
+      else sources.push({ ...source, trusted: found.get(role)!.get(source.file)! });
+      await pace();
     }
     return sources;
   };
@@ -127,38 +131,42 @@ function withoutTrust({ file, display, text }: ManifestSource): SourceText {
   return { file, display, text };
 }
 
-function chunks<T>(items: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
+interface Unreadable {
+  readonly file: string;
+  readonly display: string;
+  readonly reason: string;
 }
 
-async function readSource(
-  file: string,
-  root: string,
-  stamps: Stamps,
-  memory: TextMemory,
-): Promise<SourceText | { readonly file: string; readonly display: string; readonly reason: string }> {
-  const display = displayName(file, root);
-  const { stamp, changedAt } = await stampOf(file);
+function readSource(file: string, root: string, stats: Stats, stamps: Stamps, memory: TextMemory): SourceText | Unreadable {
+  const { stamp, changedAt } = stampOf(file, stats);
   stamps.files.set(file, stamp);
   const known = memory.get(file);
   if (known?.stamp === stamp) return known.source;
   memory.delete(file);
+  const display = displayName(file, root);
   const settled = changedAt < Date.now() - SETTLED_MS;
   try {
-    const handle = await open(file, "r");
-    try {
-      const info = await handle.stat();
-      if (!info.isFile()) return { file, display, reason: "is not a file" };
-      if (info.size > MAX_CONFIG_BYTES) return { file, display, reason: "is larger than 1 MiB" };
-      const text = decode(await handle.readFile());
-      if (text === null) return { file, display, reason: "is not UTF-8 text; save it as UTF-8" };
-      if (settled) memory.set(file, { stamp, source: { file, display, text } });
-      return { file, display, text };
-    } finally {
-      await handle.close();
-    }
+    const text = readText(file);
+    if (typeof text !== "string") return { file, display, reason: text.reason };
+    const source = { file, display, text };
+    if (settled) memory.set(file, { stamp, source });
+    return source;
   } catch (error) {
     return { file, display, reason: plainReason(error) };
+  }
+}
+
+/** The text of a file, or why it is none; throws what the system says. */
+function readText(file: string): string | { readonly reason: string } {
+  // Without O_NONBLOCK, to open a named pipe would wait for a writer.
+  const handle = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const info = fstatSync(handle);
+    if (!info.isFile()) return { reason: "is not a file" };
+    if (info.size > MAX_CONFIG_BYTES) return { reason: "is larger than 1 MiB" };
+    return decode(readFileSync(handle)) ?? { reason: "is not UTF-8 text; save it as UTF-8" };
+  } finally {
+    closeSync(handle);
   }
 }
 
@@ -186,20 +194,18 @@ function plainReason(error: unknown): string {
 }
 
 async function unchanged(stamps: Stamps): Promise<boolean> {
-  for (const some of chunks([...stamps.files], AT_ONCE)) {
-    const now = await Promise.all(some.map(([file]) => stampOf(file)));
-    if (now.some(({ stamp }, i) => stamp !== some[i]![1])) return false;
+  const stats = createStats();
+  for (const [pattern, files] of stamps.patterns) if ((await expandPattern(pattern, stats)).files.join("\0") !== files) return false;
+  const pace = createPace();
+  for (const [file, stamp] of stamps.files) {
+    if (stampOf(file, stats).stamp !== stamp) return false;
+    await pace();
   }
-  for (const [pattern, files] of stamps.patterns) if ((await expandPattern(pattern)).files.join("\0") !== files) return false;
   return true;
 }
 
 /** What changes whenever a file's content is written or another file takes its name (links followed). */
-async function stampOf(file: string): Promise<{ readonly stamp: string; readonly changedAt: number }> {
-  try {
-    const s = await stat(file, { bigint: true });
-    return { stamp: `${s.dev}:${s.ino}:${s.size}:${s.mtimeNs}:${s.ctimeNs}`, changedAt: Number(s.ctimeMs) };
-  } catch {
-    return { stamp: "none", changedAt: Infinity };
-  }
+function stampOf(file: string, stats: Stats): { readonly stamp: string; readonly changedAt: number } {
+  const s = stats(file);
+  return s ? { stamp: `${s.dev}:${s.ino}:${s.size}:${s.mtimeNs}:${s.ctimeNs}`, changedAt: Number(s.ctimeMs) } : { stamp: "none", changedAt: Infinity };
 }

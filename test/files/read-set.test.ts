@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { mkdir, rename, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -61,6 +62,13 @@ describe("patterns", () => {
     await symlink("..", path.join(root, "a", "up"));
     await symlink("self", path.join(root, "self"));
     expect(await matches(root, "**/manifest.yaml")).toEqual(["a/manifest.yaml"]);
+  });
+
+  test("a folder is found by its own name before it is found through a link further down", async () => {
+    const root = await testFolder();
+    await tree(root, { "a/deep/x": "", "z/manifest.yaml": "" });
+    await symlink("../../z", path.join(root, "a", "deep", "link"));
+    expect(await matches(root, "**/manifest.yaml")).toEqual(["z/manifest.yaml"]);
   });
 
   test("says in which folders a change would matter, the nearest parent for a missing one", async () => {
@@ -196,7 +204,7 @@ describe("reading the set", () => {
     const set = await readFileSet(path.join(root, "topology/topology.yaml"), (topology) => {
       asked += 1;
       // Just after topology.yaml was read, someone writes both.
-      if (asked === 1) void tree(root, { "topology/policies/a.yaml": "new!", "topology/topology.yaml": "new!" });
+      if (asked === 1) for (const name of ["policies/a.yaml", "topology.yaml"]) writeFileSync(path.join(root, "topology", name), "new!");
       expect(topology.file).toContain("topology.yaml");
       return patterns(root);
     });
