@@ -58,13 +58,25 @@ function plainValue(value: unknown, schema: SchemaNode | null): { value: unknown
   return { value: plain(value), isDefault: fallback !== undefined && fallback !== null && canonicalJson(plain(fallback)) === canonicalJson(plain(value)) };
 }
 
+interface SchemaChild {
+  readonly schema: SchemaNode;
+  readonly class: ReloadClass | undefined;
+}
+
+/** By the node of the schema that tells of the member. */
+const children = new WeakMap<object, SchemaChild>();
+
 /** The schema of a member. */
-function childOf(schema: SchemaNode, key: string): { schema: SchemaNode; class: ReloadClass | undefined } | null {
+function childOf(schema: SchemaNode, key: string): SchemaChild | null {
   const named = own(own(schema.node, "properties"), key);
   const raw = isObject(named) ? named : own(schema.node, "additionalProperties");
   if (!isObject(raw)) return null;
-  const target = resolve({ file: schema.file, node: raw });
-  return { schema: target, class: classOf(target.node) };
+  let child = children.get(raw);
+  if (!child) {
+    const target = resolve({ file: schema.file, node: raw });
+    children.set(raw, (child = { schema: target, class: classOf(target.node) }));
+  }
+  return child;
 }
 
 function classOf(node: Record<string, unknown>): ReloadClass | undefined {
