@@ -42,10 +42,16 @@ const built = new WeakMap<CheckedFile, { readonly parts: AppParts; readonly app:
 export function buildAppOnce(parts: AppParts): BuiltApp {
   if (!parts.manifest) return buildApp(parts);
   const known = built.get(parts.manifest);
-  if (known && known.parts.topology === parts.topology && known.parts.trusted === parts.trusted && known.parts.root === parts.root) return known.app;
+  if (known && sameParts(known.parts, parts)) return known.app;
   const app = buildApp(parts);
   built.set(parts.manifest, { parts, app });
   return app;
+}
+
+/** Whether two sets of parts with the same manifest make the same app. Of a topology without an entry for it, an app has nothing but its name. */
+function sameParts(a: AppParts, b: AppParts): boolean {
+  const sameTopology = a.topology === b.topology || (!a.entry && !b.entry && a.topology.source.display === b.topology.source.display);
+  return sameTopology && a.dataDir === b.dataDir && a.trusted === b.trusted && a.root === b.root;
 }
 
 /** Puts manifest and topology entry together. What is wrong parks this app and no other. */

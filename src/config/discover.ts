@@ -1,8 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { isObject } from "../base/json.ts";
-import { checkFile } from "./file-reader.ts";
-import { schemaShape } from "./shape.ts";
-import type { KeyPath, LoadContext, SourceText } from "./types.ts";
+import type { CheckedFile } from "./file-reader.ts";
+import type { KeyPath } from "./types.ts";
 
 /** Which files belong to a workspace, as absolute patterns, with the key path in topology.yaml that asks for them. */
 export interface DiscoveredPatterns {
@@ -11,13 +10,10 @@ export interface DiscoveredPatterns {
   readonly signals: readonly { readonly pattern: string; readonly path: KeyPath }[];
 }
 
-/**
- * The file patterns of a topology. Tolerant: what cannot be read gives no patterns, for loadConfig tells what is wrong with it.
- * Without a context, patterns with `${…}` are left out.
- */
-export function discoverPatterns(topology: SourceText, context: LoadContext = { env: {}, readSecretFile: noFile }): DiscoveredPatterns {
-  const { value } = checkFile(topology, schemaShape("topology.schema.json"), context);
-  const dir = dirname(topology.file);
+/** The file patterns of a checked topology.yaml. Tolerant: what cannot be read gives no patterns, for a load tells what is wrong with it. */
+export function patternsOf(topology: CheckedFile): DiscoveredPatterns {
+  const { value } = topology;
+  const dir = dirname(topology.source.file);
   const list = (key: string): unknown[] => (isObject(value) && Array.isArray(value[key]) ? value[key] : []);
   const texts = (key: string): { pattern: string; path: KeyPath }[] =>
     list(key).flatMap((item, index) => (typeof item === "string" ? [{ pattern: resolve(dir, item), path: [key, index] }] : []));
@@ -30,8 +26,4 @@ export function discoverPatterns(topology: SourceText, context: LoadContext = { 
     policies: texts("policies"),
     signals: texts("signals"),
   };
-}
-
-function noFile(): never {
-  throw new Error("files are not read here");
 }

@@ -73,15 +73,15 @@ interface MadeOfFile {
   readonly reads: Reads;
 }
 
-interface Remembered {
+interface Remembered<T> {
   readonly source: SourceText;
-  readonly value: MadeOfFile;
+  readonly value: T;
 }
 
-/** Remembers what was made of a file until its text, a variable or a secret file that it used changes. */
-export class FileMemory {
-  #before = new Map<string, Remembered>();
-  #now = new Map<string, Remembered>();
+/** Remembers what was made of files, by file, until a file's text, a variable or a secret file that it used changes. */
+export class FileMemory<T extends MadeOfFile> {
+  #before = new Map<string, Remembered<T>>();
+  #now = new Map<string, Remembered<T>>();
 
   /** Starts a load; what the last one did not use is forgotten. */
   begin(): void {
@@ -89,20 +89,20 @@ export class FileMemory {
     this.#now = new Map();
   }
 
-  /** What was made of this file before, or `make` called. `kind` keeps apart what different makers made of one file. */
-  recall<T extends MadeOfFile>(kind: string, source: SourceText, context: LoadContext, make: () => T): T {
-    const key = `${kind}\0${source.file}`;
-    const known = this.#before.get(key);
-    const value = known && isSame(known, source, context) ? (known.value as T) : make();
-    this.#now.set(key, { source, value });
+  /** What was made of this file before, or what `make` makes of it now. */
+  recall(source: SourceText, context: LoadContext, make: (source: SourceText, context: LoadContext) => T): T {
+    const known = this.#before.get(source.file);
+    const value = known && isSame(known, source, context) ? known.value : make(source, context);
+    this.#now.set(source.file, { source, value });
     return value;
   }
 }
 
 /** Texts are compared as they are: that costs no more than hashing them. */
-function isSame(known: Remembered, source: SourceText, context: LoadContext): boolean {
+function isSame(known: Remembered<MadeOfFile>, source: SourceText, context: LoadContext): boolean {
   if (known.source.text !== source.text || known.source.display !== source.display) return false;
-  return [...known.value.reads].every(([name, value]) => readInput(name, context) === value);
+  for (const [name, value] of known.value.reads) if (readInput(name, context) !== value) return false;
+  return true;
 }
 
 const FILE_PREFIX = "file:";

@@ -6,19 +6,22 @@ import { nearest } from "../base/text.ts";
 import type { PolicyConfig } from "../../generated/policy.d.ts";
 import type { SignalsConfig } from "../../generated/signals.d.ts";
 import { buildAppOnce, literalSecret } from "./app.ts";
-import { checkFile, FileMemory, isWritten, placeIn, toLoaded } from "./file-reader.ts";
+import { patternsOf, type DiscoveredPatterns } from "./discover.ts";
+import { checkFile, FileMemory, isWritten, placeIn, toLoaded, type CheckedFile } from "./file-reader.ts";
 import { readManifest, type ReadManifest } from "./manifest.ts";
 import { formatPath } from "./nodes.ts";
 import { findSecrets } from "./secrets.ts";
 import { schemaShape } from "./shape.ts";
-import { readTopology, type ReadTopology } from "./topology.ts";
+import { checkTopology, readTopology, type ReadTopology } from "./topology.ts";
 import { formatWords } from "./value-words.ts";
-import type { AppConfig, Config, FileSet, LoadContext, LoadResult, ManifestSource, ParkedApp } from "./types.ts";
+import type { AppConfig, Config, FileSet, LoadContext, LoadResult, ManifestSource, ParkedApp, SourceText } from "./types.ts";
 
-export { discoverPatterns, type DiscoveredPatterns } from "./discover.ts";
+export type { DiscoveredPatterns } from "./discover.ts";
 
 /** Loads workspaces again and again; files that did not change are neither parsed nor checked again. */
 export interface Loader {
+  /** The file patterns that a topology.yaml names (see {@link patternsOf}). */
+  discover(topology: SourceText, context: LoadContext): DiscoveredPatterns;
   load(files: FileSet, context: LoadContext): LoadResult;
 }
 
@@ -29,8 +32,9 @@ export function loadConfig(files: FileSet, context: LoadContext): LoadResult {
 
 /** A loader with a memory of what it read. */
 export function createLoader(): Loader {
-  const memory = new FileMemory();
+  const memory = new LoadMemory();
   return {
+    discover: (topology, context) => patternsOf(memory.topologyFile(topology, context)),
     load(files, context) {
       memory.begin();
       return loadOnce(files, context, memory);
@@ -38,11 +42,30 @@ export function createLoader(): Loader {
   };
 }
 
-function loadOnce(files: FileSet, context: LoadContext, memory: FileMemory): LoadResult {
-  const topology = memory.recall("topology", files.topology, context, () => readTopology(files.topology, context));
-  const policies = files.policies.map((source) => memory.recall("policy", source, context, () => checkFile(source, schemaShape("policy.schema.json"), null)));
-  const signals = files.signals.map((source) => memory.recall("signals", source, context, () => checkFile(source, schemaShape("signals.schema.json"), null)));
-  const manifests = files.manifests.map((source) => ({ source, read: memory.recall("manifest", source, context, () => readManifest(source, context)) }));
+/** What was read last, kind by kind: two kinds may be made of one file. */
+class LoadMemory {
+  readonly topology = new FileMemory<ReadTopology>();
+  readonly manifests = new FileMemory<ReadManifest>();
+  readonly policies = new FileMemory<CheckedFile>();
+  readonly signals = new FileMemory<CheckedFile>();
+  readonly #topologyFile = new FileMemory<CheckedFile>();
+
+  begin(): void {
+    for (const memory of [this.topology, this.manifests, this.policies, this.signals]) memory.begin();
+  }
+
+  /** topology.yaml is asked for twice a load: first for the patterns in it. */
+  topologyFile(source: SourceText, context: LoadContext): CheckedFile {
+    this.#topologyFile.begin();
+    return this.#topologyFile.recall(source, context, checkTopology);
+  }
+}
+
+function loadOnce(files: FileSet, context: LoadContext, memory: LoadMemory): LoadResult {
+  const topology = memory.topology.recall(files.topology, context, () => readTopology(memory.topologyFile(files.topology, context)));
+  const policies = files.policies.map((source) => memory.policies.recall(source, context, checkPolicyFile));
+  const signals = files.signals.map((source) => memory.signals.recall(source, context, checkSignalsFile));
+  const manifests = files.manifests.map((source) => ({ source, read: memory.manifests.recall(source, context, readManifest) }));
 
   const hostSecrets = topology.config ? findSecrets({ ...topology.config, apps: undefined }, topology.origins) : { paths: [], values: [], literal: [] };
   const unit: Diagnostic[] = [
@@ -75,6 +98,14 @@ function loadOnce(files: FileSet, context: LoadContext, memory: FileMemory): Loa
     secrets: [...new Set([...hostSecrets.values, ...apps.secrets])],
   };
   return { config, unitOk: config !== null && !hasErrors(unit), topologyOk, diagnostics };
+}
+
+function checkPolicyFile(source: SourceText): CheckedFile {
+  return checkFile(source, schemaShape("policy.schema.json"), null);
+}
+
+function checkSignalsFile(source: SourceText): CheckedFile {
+  return checkFile(source, schemaShape("signals.schema.json"), null);
 }
 
 function isThere<T>(value: T | undefined): value is T {

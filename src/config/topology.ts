@@ -25,9 +25,14 @@ export interface ReadEntry {
   readonly broken: boolean;
 }
 
-/** Reads topology.yaml. */
-export function readTopology(source: SourceText, context: LoadContext): ReadTopology {
-  const file = checkFile(source, schemaShape("topology.schema.json"), context);
+/** Parses and checks topology.yaml. */
+export function checkTopology(source: SourceText, context: LoadContext): CheckedFile {
+  return checkFile(source, schemaShape("topology.schema.json"), context);
+}
+
+/** Reads a checked topology.yaml. */
+export function readTopology(file: CheckedFile): ReadTopology {
+  const { source } = file;
   if (file.tree?.root.entries.has("nodes")) {
     const graph = errorAt(
       "brain-graph",

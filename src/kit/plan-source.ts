@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { sortDiagnostics, type Diagnostic } from "../base/diagnostics.ts";
-import { createLoader, discoverPatterns, type DiscoveredPatterns } from "../config/load.ts";
+import { createLoader, type DiscoveredPatterns } from "../config/load.ts";
 import { diskFindings } from "../files/disk-findings.ts";
 import { readFileSet, type FilePattern, type TextMemory } from "../files/read-set.ts";
 import { compilePlan, type CompileResult } from "../plan/compile.ts";
@@ -72,7 +72,7 @@ export function createPlanSource(topologyFile: string, env: NodeJS.ProcessEnv, s
       };
       const context = { env, readSecretFile };
       let patterns: FilePattern[] = [];
-      const set = await readFileSet(topologyFile, (topology) => (patterns = filePatterns(discoverPatterns(topology, context))), texts);
+      const set = await readFileSet(topologyFile, (topology) => (patterns = filePatterns(loader.discover(topology, context))), texts);
       if ("error" in set) return unreadable(topologyFile, set.error);
       const loaded = loader.load(set, context);
       const sources = sourcesOf(set);

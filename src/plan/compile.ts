@@ -51,7 +51,7 @@ export function compilePlan(config: Config, options: CompileOptions): CompileRes
   };
   const plan: Plan = Object.freeze({
     ...settings,
-    digest: digest([[...apps.values()].map((a) => [a.package, a.digests]), [...parked.values()].map((p) => [p.package, p.state, p.reason]), digests], "plan"),
+    digest: digest([[...apps.values()].map(appDigest), [...parked.values()].map((p) => [p.package, p.state, p.reason]), digests], "plan"),
     root: config.root,
     topologyFile: file,
     apps,
@@ -63,6 +63,15 @@ export function compilePlan(config: Config, options: CompileOptions): CompileRes
   });
   const unit = [...policy.diagnostics, ...signals.diagnostics];
   return { plan, unitOk: !unit.some((d) => d.severity === "error"), diagnostics: sortDiagnostics([...unit, ...crossCheck(config, plan)]) };
+}
+
+const appDigests = new WeakMap<AppPlan, string>();
+
+/** One digest for an app's package and all classes. */
+function appDigest(app: AppPlan): string {
+  let known = appDigests.get(app);
+  if (known === undefined) appDigests.set(app, (known = digest([app.package, app.digests], "app")));
+  return known;
 }
 
 /** Mapping rules as they are meant: in which file and in what order they stand changes nothing. */

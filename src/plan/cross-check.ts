@@ -2,9 +2,10 @@ import { compileGlob } from "../base/glob.ts";
 import type { Diagnostic } from "../base/diagnostics.ts";
 import { nearest } from "../base/text.ts";
 import type { Config, KeyPath, Loaded } from "../config/types.ts";
-import { checkPolicy } from "../policy/check-policy.ts";
+import { checkPolicy, type KnownSubject } from "../policy/check-policy.ts";
+import type { PolicyRules } from "../policy/rules.ts";
 import { ownToolName } from "../tools/own-name.ts";
-import type { Plan } from "./types.ts";
+import type { AppPlan, Plan } from "./types.ts";
 
 /**
  * Findings that need more than one file: policy rules against the apps and the tools that manifests announce, mappings that name
@@ -12,10 +13,7 @@ import type { Plan } from "./types.ts";
  */
 export function crossCheck(config: Config, plan: Plan): Diagnostic[] {
   const packages = [...plan.apps.keys(), ...plan.parked.keys()];
-  const announced = [...plan.apps.values()].flatMap((app) =>
-    app.commands.map((command) => ({ app: app.package, name: ownToolName(app.package, command.name), kind: "tool" as const })),
-  );
-  const out: Diagnostic[] = checkPolicy(plan.policy, announced, packages);
+  const out: Diagnostic[] = [...policyFindings(plan.policy, [...plan.apps.values()].map(announcedBy), packages)];
   const app = (loaded: Loaded<unknown>, path: KeyPath, pattern: string, role: string): void => {
     if (packages.some((name) => compileGlob(pattern).matches(name))) return;
     const near = nearest(pattern, packages, 1)[0];
@@ -35,4 +33,39 @@ export function crossCheck(config: Config, plan: Plan): Diagnostic[] {
     }
   }
   return out;
+}
+
+const announced = new WeakMap<AppPlan, readonly KnownSubject[]>();
+
+/** The tools that an app's manifest announces. */
+function announcedBy(app: AppPlan): readonly KnownSubject[] {
+  let known = announced.get(app);
+  if (!known) announced.set(app, (known = app.commands.map((command) => ({ app: app.package, name: ownToolName(app.package, command.name), kind: "tool" }))));
+  return known;
+}
+
+/** What {@link checkPolicy} was last asked about a policy, and its answer. */
+interface PolicyCheck {
+  readonly tools: readonly (readonly KnownSubject[])[];
+  readonly packages: readonly string[];
+  readonly findings: readonly Diagnostic[];
+}
+
+const checks = new WeakMap<PolicyRules, PolicyCheck>();
+
+/** As {@link checkPolicy}; asked about the same policy, tools and packages as the last time, it gives the same answer without a check. */
+function policyFindings(policy: PolicyRules, tools: readonly (readonly KnownSubject[])[], packages: readonly string[]): readonly Diagnostic[] {
+  const last = checks.get(policy);
+  if (last && sameItems(last.packages, packages, Object.is) && sameItems(last.tools, tools, sameTools)) return last.findings;
+  const findings = checkPolicy(policy, tools.flat(), packages);
+  checks.set(policy, { tools, packages, findings });
+  return findings;
+}
+
+function sameTools(a: readonly KnownSubject[], b: readonly KnownSubject[]): boolean {
+  return a === b || sameItems(a, b, (one, other) => one.app === other.app && one.name === other.name && one.kind === other.kind);
+}
+
+function sameItems<T>(a: readonly T[], b: readonly T[], same: (one: T, other: T) => boolean): boolean {
+  return a.length === b.length && a.every((item, i) => same(item, b[i]!));
 }

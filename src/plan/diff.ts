@@ -34,6 +34,7 @@ export function diffPlans(before: Plan | null, after: Plan): ChangeSet {
 }
 
 function changeOf(old: AppPlan, now: AppPlan): "restart" | "reconnect" | "relist" | "live" | "unchanged" {
+  if (old === now) return "unchanged";
   for (const cls of ["restart", "reconnect", "relist", "live"] as const) if (old.digests[cls] !== now.digests[cls]) return cls;
   return "unchanged";
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { createLoader, discoverPatterns, loadConfig } from "../../src/config/load.ts";
-import type { AppConfig, Config, LoadContext, ParkedApp } from "../../src/config/types.ts";
+import { createLoader, loadConfig, type DiscoveredPatterns } from "../../src/config/load.ts";
+import type { AppConfig, Config, LoadContext, ParkedApp, SourceText } from "../../src/config/types.ts";
 import { contextOf, fileSet, lines, load, withManifest, withTopology, type Workspace } from "./workspace.ts";
 import { VALID, withFile } from "./valid-workspace.ts";
 
@@ -309,19 +309,21 @@ describe("the unit", () => {
 });
 
 describe("discovery", () => {
+  const discover = (topology: SourceText, env: Record<string, string> = {}): DiscoveredPatterns => createLoader().discover(topology, contextOf({ env }));
+
   test("patterns are absolute and know where they stand", () => {
-    expect(discoverPatterns({ file: "/ws/topology/topology.yaml", display: "t", text: VALID.files["topology/topology.yaml"]! })).toEqual({
+    expect(discover({ file: "/ws/topology/topology.yaml", display: "t", text: VALID.files["topology/topology.yaml"]! })).toEqual({
       manifests: [{ pattern: "/ws/apps/*/manifest.yaml", trusted: true, path: ["discover", 0, "glob"] }],
       policies: [{ pattern: "/ws/topology/policies/*.yaml", path: ["policies", 0] }],
       signals: [{ pattern: "/ws/topology/signals/*.yaml", path: ["signals", 0] }],
     });
     const text = "topology: 1\ndiscover: [a.yaml, '${DIR}/b.yaml']\n";
     const source = { file: "/ws/topology/topology.yaml", display: "t", text };
-    expect(discoverPatterns(source, contextOf({ env: { DIR: "/srv" } })).manifests.map((m) => m.pattern)).toEqual(["/ws/topology/a.yaml", "/srv/b.yaml"]);
+    expect(discover(source, { DIR: "/srv" }).manifests.map((m) => m.pattern)).toEqual(["/ws/topology/a.yaml", "/srv/b.yaml"]);
   });
 
   test.each(["", "[", "discover: 5\n", "nodes: []\n", "discover: [{}]\n"])("a broken topology gives none: %j", (text) => {
-    expect(discoverPatterns({ file: "/ws/t.yaml", display: "t", text })).toEqual({ manifests: [], policies: [], signals: [] });
+    expect(discover({ file: "/ws/t.yaml", display: "t", text })).toEqual({ manifests: [], policies: [], signals: [] });
   });
 });
 
