@@ -13,16 +13,23 @@ const MAX_CACHED = 50_000;
  * tool looks at its own few rules only; what is remembered never changes an answer.
  */
 export function indexRules(rules: readonly CompiledRule[]): RuleLookup {
-  /** Positions of the rules that name whole packages, by package, and of those whose patterns have to be tried. */
+  /** Positions of rules: by the package that they name, by the pattern that they name, and of those that name none. */
   const named = new Map<string, number[]>();
-  const open: number[] = [];
+  const patterns = new Map<string, { readonly glob: Glob; readonly rules: number[] }>();
+  const everywhere: number[] = [];
   for (const [i, { apps }] of rules.entries()) {
-    if (apps === null || !apps.every((glob) => glob.literal)) open.push(i);
-    else for (const app of new Set(apps.map((glob) => glob.source))) named.set(app, [...(named.get(app) ?? []), i]);
+    if (apps === null) everywhere.push(i);
+    for (const glob of apps ?? []) {
+      const known = glob.literal ? named.get(glob.source) : patterns.get(glob.source)?.rules;
+      if (known) known.push(i);
+      else if (glob.literal) named.set(glob.source, [i]);
+      else patterns.set(glob.source, { glob, rules: [i] });
+    }
   }
   const rulesOf = (app: string): CompiledRule[] => {
-    const fitting = [...(named.get(app) ?? []), ...open.filter((i) => matchesAny(rules[i]!.apps, app))];
-    return fitting.sort((a, b) => a - b).map((i) => rules[i]!);
+    const fitting = new Set([...everywhere, ...(named.get(app) ?? [])]);
+    for (const { glob, rules: some } of patterns.values()) if (glob.matches(app)) for (const i of some) fitting.add(i);
+    return [...fitting].sort((x, y) => x - y).map((i) => rules[i]!);
   };
 
   const byApp = new Map<string, { rules: readonly CompiledRule[]; names: Record<Subject["kind"], Map<string, readonly CompiledRule[]>> }>();

@@ -117,9 +117,11 @@ describe("checkPolicy", () => {
       { id: "d", action: "ask" },
       { id: "b", apps: ["cache", "sh", "sh"], action: "ask" },
       { id: "e", apps: ["cache"], action: "ask" },
+      { id: "f", apps: ["sh", "c*", "ca*"], action: "ask" },
     );
-    expect(rules.candidates("tool", "sh", "exec").map((r) => r.ref.id)).toEqual(["a", "b", "c", "d"]);
-    expect(rules.candidates("tool", "cache", "read").map((r) => r.ref.id)).toEqual(["b", "d", "e"]);
+    expect(rules.candidates("tool", "sh", "exec").map((r) => r.ref.id)).toEqual(["a", "b", "c", "d", "f"]);
+    expect(rules.candidates("tool", "cache", "read").map((r) => r.ref.id)).toEqual(["b", "d", "e", "f"]);
+    expect(rules.candidates("tool", "clock", "read").map((r) => r.ref.id)).toEqual(["d", "f"]);
   });
 
   it("each pattern is looked at by itself", () => {
