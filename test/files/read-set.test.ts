@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { mkdir, rename, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -170,6 +171,13 @@ describe("reading the set", () => {
     expect(await readFileSet(path.join(root, "topology/topology.yaml"), () => [])).toEqual({ error: expect.stringContaining("topology.yaml does not exist") });
     await mkdir(path.join(root, "topology/topology.yaml"), { recursive: true });
     expect(await readFileSet(path.join(root, "topology/topology.yaml"), () => [])).toEqual({ error: expect.stringMatching(/is not a file|cannot be read/) });
+  });
+
+  test.skipIf(process.platform === "win32")("a named pipe is not a file, and nobody waits for its writer", async () => {
+    const root = await testFolder();
+    const pipe = path.join(root, "topology.yaml");
+    execFileSync("mkfifo", [pipe]);
+    expect(await readFileSet(pipe, () => [])).toEqual({ error: "topology.yaml is not a file" });
   });
 
   test("with a memory only files that changed are opened again, also those whose size and time stay", async () => {
