@@ -51,7 +51,7 @@ describe("what is remembered", () => {
         expect(JSON.stringify(seen(loader, files))).toBe(JSON.stringify(seen(createLoader(), files)));
       }
     },
-    20,
+    8,
   );
 
   it("a manifest that topology.yaml does not speak of is not looked at again when topology.yaml changes", () => {
