@@ -6,9 +6,10 @@ import type { AmpEnvelope } from "./amp/types.ts";
 import type { ExportFormat } from "./llm/types.ts";
 import type { ChangeSet } from "./plan/types.ts";
 import type { RuleRef } from "./policy/types.ts";
-import type { Progress, ServerRequest } from "./runtime/ports.ts";
+import type { Progress, ServerRequest, TaskWish } from "./runtime/ports.ts";
 import type { AppState } from "./runtime/snapshot.ts";
 import type { PinDifference } from "./tools/pins.ts";
+import type { TaskSupport } from "./tools/task-support.ts";
 import type { Catalog, Risk, Tool, ToolState } from "./tools/types.ts";
 
 export type { GatewayPlan } from "./plan/types.ts";
@@ -37,6 +38,8 @@ export interface CallOptions {
   readonly clientCapabilities?: JsonObject;
   /** `_meta` members to pass on. */
   readonly meta?: JsonObject;
+  /** Runs the call as a task of the app (MCP 2025-11-25) where app and tool can, and tells how it goes. The call's result still comes at its end. */
+  readonly task?: TaskWish;
 }
 
 /** What became of a call. Never thrown: faults are values too. */
@@ -341,6 +344,10 @@ export interface Kit {
   /** Subscribes upstream for a gateway client; `resource` events follow. Throws a KitError when the policy or the app refuses. */
   subscribeResource?(uri: string, options?: CallOptions): Promise<void>;
   unsubscribeResource?(uri: string, options?: CallOptions): Promise<void>;
+  /** Whether a tool can run as a task, as its server says now. */
+  taskSupport?(tool: Tool): TaskSupport;
+  /** A conversation is about to hear what a call of a tool gave: marks it where the tool is a data-flow source; resolves when the mark is on the disk. */
+  heard?(tool: Pick<Tool, "app" | "tool" | "trust">, options?: CallOptions): Promise<void>;
   /** Accepted instructions of the servers that a client may see, for prompts and for the gateway's own. */
   instructions?(client?: string): { readonly app: string; readonly text: string }[];
   /** A conversation is over: its own connections (`isolation: session`) close. Marks stay until they expire. */

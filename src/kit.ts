@@ -1,7 +1,7 @@
 import { createMasker } from "./base/masking.ts";
 import { KitError, messageOf } from "./base/errors.ts";
 import type { Json, JsonObject } from "./base/json.ts";
-import { perform } from "./calls/execute.ts";
+import { hear, perform } from "./calls/execute.ts";
 import type { ApprovalRow, AppStatus, CallOptions, CallResult, Kit, KitEvents, KitStatus, Logger, ReadResult, ReloadResult } from "./kit-api.ts";
 import { awaitOwner } from "./kit/await-owner.ts";
 import { Emitter } from "./kit/emitter.ts";
@@ -26,6 +26,7 @@ import { followWorkspace, type WorkspaceFollower } from "./kit/follow-workspace.
 import { diffPlans } from "./plan/diff.ts";
 import type { Plan } from "./plan/types.ts";
 import type { Snapshot } from "./runtime/snapshot.ts";
+import { taskSupport } from "./tools/task-support.ts";
 import type { Tool } from "./tools/types.ts";
 
 export { ConfigError } from "./kit/config-error.ts";
@@ -225,6 +226,14 @@ class HostedKit implements Kit {
 
   unsubscribeResource(uri: string): Promise<void> {
     return this.#running().reads.unsubscribe(uri);
+  }
+
+  taskSupport(tool: Tool): ReturnType<NonNullable<Kit["taskSupport"]>> {
+    return taskSupport(tool.definition, this.#snapshot().apps.get(tool.app)?.lastListing?.capabilities);
+  }
+
+  heard({ app, tool, trust }: Pick<Tool, "app" | "tool" | "trust">, options: CallOptions = {}): Promise<void> {
+    return hear(this.#running().calls.sessions, this.#snapshot().plan.policy.flow, { app, name: tool, trust }, operationOptions(options));
   }
 
   async endSession(session: string, client: string): Promise<void> {

@@ -4,13 +4,13 @@ import { KitError, messageOf, type ErrorBody } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Masker } from "../base/masking.ts";
 import { isOverMessageSize } from "../llm/messages.ts";
-import { isSource, sourceName } from "../policy/flow.ts";
+import { isSource, sourceName, type FlowRules, type FlowSource } from "../policy/flow.ts";
 import type { Decision, LimitRef } from "../policy/types.ts";
 import type { LeaseRequest } from "../runtime/lease.ts";
 import type { Lease } from "../runtime/generation.ts";
 import { LinkError, type ServerRequest } from "../runtime/ports.ts";
 import type { Snapshot } from "../runtime/snapshot.ts";
-import { admit } from "./admit.ts";
+import { admit, type Caller } from "./admit.ts";
 import { askPerson } from "./ask-person.ts";
 import { metaFor, startCallSpan } from "./call-span.ts";
 import type { Approvals } from "./approvals.ts";
@@ -135,19 +135,22 @@ async function send(deps: CallDeps, granted: Granted, options: OperationOptions,
   const { operation, decision, args } = granted;
   const { target } = operation;
   const { plan } = target;
+  const source: FlowSource = { app: target.app, name: target.name, trust: plan.trust };
+  const mark = (): Promise<void> => hear(deps.sessions, granted.snapshot.plan.policy.flow, source, options);
   // Marked before the call is sent, so before a byte can come back: progress, log lines and questions of the server are earlier than its result.
-  await hear(deps, granted, options);
+  await mark();
   await deps.journal.sending(callId, granted, options);
   const timeoutMs = decision.timeoutMs ?? plan.callTimeoutMs;
   const lease = await leaseWithin(deps, target, options, timeoutMs, signal);
   const joined = joinSignals([signal, lease.signal]);
-  const { onProgress } = options;
+  const { onProgress, task } = options;
   try {
     const raw = await operation.send(lease.connection, args, {
       timeoutMs,
       maxTotalMs: decision.timeoutMs ?? plan.maxTotalTimeoutMs,
       signal: joined.signal,
       ...(onProgress === undefined ? {} : { onProgress: (progress) => onProgress(deps.mask.known(progress)) }),
+      ...(task === undefined ? {} : { task: { ttlMs: task.ttlMs, onNews: (news) => task.onNews(deps.mask.known(news)) } }),
       ...(options.meta === undefined ? {} : { meta: metaFor(plan.trust, options.meta) }),
     });
     return operation.read(raw);
@@ -157,17 +160,15 @@ async function send(deps: CallDeps, granted: Granted, options: OperationOptions,
     joined.release();
     lease.release();
     // Once more, for a long call may outlast its mark, or an operator clear it meanwhile.
-    await hear(deps, granted, options).catch((error: unknown) => {
+    await mark().catch((error: unknown) => {
       throw new KitError("INTERNAL", `the answer of ${target.full} was held back: ${messageOf(error)}`, { cause: error, outcome: "unknown" });
     });
   }
 }
 
 /** Marks the session when what it is about to hear, or has heard, is a data-flow source. Resolves when the mark is on the disk. */
-async function hear(deps: CallDeps, { snapshot, operation: { target } }: Granted, options: OperationOptions): Promise<void> {
-  const { flow } = snapshot.plan.policy;
-  if (isSource(flow, { app: target.app, name: target.name, trust: target.plan.trust }))
-    await deps.sessions.mark(options.client, options.session, sourceName(target), flow.expiresMs);
+export async function hear(sessions: Sessions, flow: FlowRules, source: FlowSource, { client, session }: Caller): Promise<void> {
+  if (isSource(flow, source)) await sessions.mark(client, session, sourceName(source), flow.expiresMs);
 }
 
 /** An answer without secrets: in data the host's own, in an error whatever looks like one. */

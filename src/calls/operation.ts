@@ -3,10 +3,15 @@ import type { ErrorBody, Outcome } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Decision } from "../policy/types.ts";
 import type { ServerRequestHandler } from "../runtime/generation.ts";
-import type { Connection, Progress, RequestOptions } from "../runtime/ports.ts";
+import type { Connection, Progress, RequestOptions, TaskWish } from "../runtime/ports.ts";
 import type { Snapshot } from "../runtime/snapshot.ts";
 import type { Caller } from "./admit.ts";
 import type { Target } from "./targets.ts";
+
+/** Bounds of one send, and how it is to run. */
+export interface SendOptions extends RequestOptions {
+  readonly task?: TaskWish;
+}
 
 /** An operation found in one snapshot: a tool call, a resource read or a prompt. Finding it throws a KitError. */
 export interface Operation {
@@ -15,7 +20,7 @@ export interface Operation {
   readonly method: string;
   /** Canonical arguments, checked against the tool's own schema. */
   readonly args: JsonObject;
-  send(connection: Connection, args: JsonObject, options: RequestOptions): Promise<JsonObject>;
+  send(connection: Connection, args: JsonObject, options: SendOptions): Promise<JsonObject>;
   /** Looks at the raw answer; throws a KitError when it cannot be taken. */
   read(raw: JsonObject): Answer;
 }
@@ -38,6 +43,7 @@ export interface OperationOptions extends Caller {
   readonly onNotification?: ((method: string, params: JsonObject) => void) | undefined;
   readonly clientCapabilities?: JsonObject | undefined;
   readonly meta?: JsonObject | undefined;
+  readonly task?: TaskWish | undefined;
   /** The caller will cut a result over this many bytes of text, so the whole is kept on the disk. */
   readonly messageBytes?: number | undefined;
 }

@@ -1,4 +1,5 @@
 import { own, type JsonObject } from "../base/json.ts";
+import { withoutRelatedTask } from "../calls/related-task.ts";
 import type { Target } from "../calls/targets.ts";
 import { decide } from "../policy/decide.ts";
 import type { AppPlan } from "../plan/types.ts";
@@ -12,7 +13,8 @@ import { requestClient, requestSubject } from "./host-requests.ts";
  * that asks for secrets, and every question and model request says which app it comes from. Where the policy says `ask`, the
  * calling client's own person is who is asked. Throws to refuse.
  */
-export function vetForwarded(policy: PolicyRules, { plan }: Pick<Target, "plan">, request: ServerRequest): ServerRequest {
+export function vetForwarded(policy: PolicyRules, { plan }: Pick<Target, "plan">, asked: ServerRequest): ServerRequest {
+  const request = { ...asked, params: withoutRelatedTask(asked.params) };
   const decision = decide(policy, requestSubject(plan, request.method), { client: requestClient(plan), args: request.params }, false);
   if (decision.action === "deny") throw new Error(`denied: ${decision.reason}`);
   if (request.method === "elicitation/create") {

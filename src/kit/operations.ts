@@ -2,9 +2,11 @@ import { KitError } from "../base/errors.ts";
 import { isObject, own, type Json, type JsonObject } from "../base/json.ts";
 import { readArguments } from "../llm/arguments.ts";
 import type { Operation } from "../calls/operation.ts";
+import { callAsTask } from "../calls/task-call.ts";
 import { findPrompt, findResource, findTemplate, findTool, type ItemPinCheck } from "../calls/targets.ts";
 import { readToolResult } from "../calls/tool-result.ts";
 import type { Snapshot } from "../runtime/snapshot.ts";
+import { taskSupport } from "../tools/task-support.ts";
 import { clientSelection } from "./client-selection.ts";
 
 /**
@@ -24,7 +26,13 @@ export function toolOperation(snapshot: Snapshot, name: string, raw: unknown, cl
     target,
     method: "tools/call",
     args: reading.args,
-    send: (connection, args, options) => connection.request("tools/call", { name: tool.wireName, arguments: args }, options),
+    send(connection, args, options) {
+      const params = { name: tool.wireName, arguments: args };
+      // A tool that runs only as a task is waited for here, so that callers who know nothing of tasks can use it.
+      const support = taskSupport(tool.definition, connection.capabilities);
+      const asTask = support === "required" || (support === "optional" && options.task !== undefined);
+      return asTask ? callAsTask(connection, params, options, tool.full) : connection.request("tools/call", params, options);
+    },
     read: (answer) => readToolResult(answer, tool, rules),
   };
 }

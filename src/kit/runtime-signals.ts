@@ -44,11 +44,12 @@ export function changeSignals(app: AppPlan, before: AppListing, after: AppListin
   });
 }
 
-/** What a server's notification becomes: list changes and updates of resources have signals of their own. */
+/** What a server's notification becomes: list changes and updates of resources have signals of their own, and the state of a task is for its call. */
 export function notificationSignal(app: AppPlan, method: string, params: JsonObject): Signal | { readonly refused: string } | null {
   if (
     /^notifications\/(tools|resources|prompts)\/list_changed$/.test(method) ||
     method === "notifications/resources/updated" ||
+    method === "notifications/tasks/status" ||
     method === "notifications/cancelled"
   )
     return null;

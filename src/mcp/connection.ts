@@ -35,6 +35,8 @@ const SAFE = new Set([
   "resources/templates/list",
   "resources/read",
   "completion/complete",
+  "tasks/get",
+  "tasks/result",
 ]);
 const BUSY = new Set([429, 502, 503, 504]);
 const BUSY_WAIT_MS = 500;
@@ -54,6 +56,7 @@ export class McpConnection implements Connection {
   readonly #standing = new Map<string, { readonly method: string; readonly params: JsonObject }>();
   #silentPing = false;
   #notificationHandler: ((method: string, params: JsonObject) => void) | null = null;
+  readonly #watchers = new Set<(method: string, params: JsonObject) => void>();
   #unheard: { readonly method: string; readonly params: JsonObject }[] = [];
   #closedHandlers: ((reason: CloseReason) => void)[] = [];
 
@@ -135,6 +138,11 @@ export class McpConnection implements Connection {
     for (const { method, params } of unheard) handler(method, params);
   }
 
+  watch(handler: (method: string, params: JsonObject) => void): () => void {
+    this.#watchers.add(handler);
+    return () => void this.#watchers.delete(handler);
+  }
+
   onClosed(handler: (reason: CloseReason) => void): void {
     const reason = this.#lane.closed;
     if (reason !== null) queueMicrotask(() => handler(reason));
@@ -148,6 +156,8 @@ export class McpConnection implements Connection {
   /** A notification came off the wire. Kept, within bounds, until there is a handler. */
   deliverNotification(method: string, params: JsonObject): void {
     if (method === "notifications/cancelled") this.#session.deliver({ jsonrpc: "2.0", method, params });
+    for (const watcher of this.#watchers) watcher(method, params);
+    if (isTaskProgress(method, params)) return;
     if (this.#notificationHandler !== null) this.#notificationHandler(method, params);
     else if (this.#unheard.length < UNHEARD_KEPT) this.#unheard.push({ method, params });
   }
@@ -228,4 +238,10 @@ function pause(ms: number, signal: CancelSignal | undefined): Promise<void> {
     if (signal?.aborted === true) onAbort();
     else signal?.addEventListener("abort", onAbort, { once: true });
   });
+}
+
+/** Progress of a task that a call follows: it has its own watcher, and after the end it is late, not news. */
+function isTaskProgress(method: string, params: JsonObject): boolean {
+  const token = method === "notifications/progress" ? own(params, "progressToken") : undefined;
+  return typeof token === "string" && token.startsWith("task-");
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { systemClock } from "../base/clock.ts";
 import { MAX_TIMER_MS } from "../base/durations.ts";
-import { isObject } from "../base/json.ts";
+import { isObject, own } from "../base/json.ts";
 import { onAbort, type CancelSignal } from "../base/cancel-signal.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { LinkError } from "../runtime/ports.ts";
@@ -276,7 +276,9 @@ function withMeta(method: string, params: JsonObject, options: RequestOptions, i
   const withToken = options.onProgress !== undefined || WITH_PROGRESS.has(method);
   if (!withToken && options.meta === undefined) return params;
   const before = params["_meta"];
-  return { ...params, _meta: { ...(isObject(before) ? (before as JsonObject) : {}), ...options.meta, ...(withToken ? { progressToken: id } : {}) } };
+  // A token that the caller chose itself wins: that of a task outlives its request.
+  const token = withToken ? { progressToken: own(before, "progressToken") ?? id } : {};
+  return { ...params, _meta: { ...(isObject(before) ? (before as JsonObject) : {}), ...options.meta, ...token } as JsonObject };
 }
 
 function reasonOf(signal: CancelSignal): string {

@@ -47,8 +47,15 @@ export function compileFlow(config: DataFlow | undefined): FlowRules {
 /** The data-flow rule of a policy that says nothing about it. */
 export const DEFAULT_FLOW: FlowRules = compileFlow(undefined);
 
+/** Where words come from: a tool, resource or prompt of an app. */
+export interface FlowSource {
+  readonly app: string;
+  readonly name: string;
+  readonly trust: Trust;
+}
+
 /** Whether what a tool, resource or prompt answers (errors too) marks the session that gets it. */
-export function isSource(flow: FlowRules, from: { readonly app: string; readonly name: string; readonly trust: Trust }): boolean {
+export function isSource(flow: FlowRules, from: FlowSource): boolean {
   if (flow.action === "off") return false;
   return trustIsSource(flow, from.trust) || fits(flow.sourceTools, from.app, from.name);
 }

@@ -59,6 +59,26 @@ export interface RequestOptions {
   readonly meta?: JsonObject;
 }
 
+/** What an app says of a task of its own that is not over (MCP 2025-11-25). */
+export interface TaskNews {
+  readonly status: "working" | "input_required";
+  readonly message: string | null;
+  /** How long to wait before the next look, in milliseconds. */
+  readonly pollMs: number;
+  /** How long the app keeps the task from its creation, in milliseconds; null: no limit known. */
+  readonly ttlMs: number | null;
+  /** What a model may hear at once, while the task works. Only with the first news. */
+  readonly immediate?: string;
+}
+
+/** A caller's wish that a call runs as a task of the app, where app and tool can. */
+export interface TaskWish {
+  /** How long the task is to be kept from its creation, in milliseconds. */
+  readonly ttlMs: number;
+  /** Told when the app has accepted the task, and then of every change until it ends; the end itself is the call's result. */
+  readonly onNews: (news: TaskNews) => void;
+}
+
 /** How a connection ended. `planned`: this side closed it. */
 export interface CloseReason {
   readonly planned: boolean;
@@ -106,6 +126,8 @@ export interface Connection {
   alive(timeoutMs: number): Promise<boolean>;
   /** Every notification of the server, but progress of own requests. One handler at a time. */
   onNotification(handler: (method: string, params: JsonObject) => void): void;
+  /** Hears every notification too, progress of tasks included, before the one handler; gives what ends that. */
+  watch(handler: (method: string, params: JsonObject) => void): () => void;
   /** Called once. */
   onClosed(handler: (reason: CloseReason) => void): void;
   /** Closes for good: stdin closed, then TERM, then KILL of the process group; or the HTTP session deleted. Resolves when nothing is left. `force` skips the waits. */

@@ -100,6 +100,7 @@ export function world(
       },
       alive: async () => (await server.alive?.()) ?? true,
       onNotification: (handler) => void (onNotification = handler),
+      watch: () => () => undefined,
       onClosed: (handler) => void (onClosed = handler),
       close: async () => end({ planned: true, message: "closed", exitCode: 0, signal: null, stderrTail: [] }),
     };
