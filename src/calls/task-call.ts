@@ -26,7 +26,7 @@ const CANCEL_WITHIN_MS = 5000;
  */
 export async function callAsTask(connection: Connection, params: JsonObject, options: SendOptions, full: string): Promise<JsonObject> {
   const limitMs = Math.min(options.maxTotalMs ?? MAX_TIMER_MS, options.task?.ttlMs ?? MAX_TIMER_MS);
-  const within = signalWithin(options.signal ?? new AbortController().signal, limitMs);
+  const within = signalWithin(options.signal, limitMs);
   const { signal } = within;
   // A token of its own: that of the request ends with its answer, which here only says that the task exists.
   const token = `task-${randomUUID()}`;

@@ -197,7 +197,7 @@ export function createGatewayHttp(options: GatewayHttpOptions): GatewayHttp {
         else gone.push(entry);
       }
       await Promise.all(gone.map(end));
-      gateway.refresh();
+      gateway.follow(principals);
     },
     async close(graceMs = 5000) {
       closed = true;

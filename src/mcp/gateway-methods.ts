@@ -1,23 +1,19 @@
 import { KitError } from "../base/errors.ts";
-import { isObject, own, setOwn, type JsonObject } from "../base/json.ts";
-import type { Principal } from "../base/principal.ts";
-import { nearest } from "../base/text.ts";
+import { isObject, setOwn, type JsonObject } from "../base/json.ts";
 import { matchesTemplate } from "../calls/targets.ts";
-import type { CallOptions, GatewayPlan, Kit } from "../kit-api.ts";
-import type { Catalog } from "../tools/types.ts";
+import type { CallOptions, Kit } from "../kit-api.ts";
 import { LOG_LEVELS } from "./gateway-log.ts";
-import { namePrompts, nameTools, type NamedTool } from "./gateway-names.ts";
-import { pageOf } from "./gateway-pages.ts";
-import { readResult, refusal, toolResult, unknownMethod } from "./gateway-results.ts";
-import { INVALID_PARAMS, rpcNotification, RpcError } from "./gateway-rpc.ts";
+import { namePrompts } from "./gateway-names.ts";
+import { optionsOf, textOf } from "./gateway-options.ts";
+import { listPage } from "./gateway-pages.ts";
+import { readResult, refusal, unknownMethod } from "./gateway-results.ts";
+import { INVALID_PARAMS, RpcError } from "./gateway-rpc.ts";
 import type { GatewaySession, InFlight, MethodHandler } from "./gateway-session.ts";
+import type { GatewayTasks } from "./gateway-tasks.ts";
+import { calledTool, callAnswer, shownDefinition, visibleTools, type ToolDeps } from "./gateway-tools.ts";
 
-/** Settings of the gateway that a reload may change. */
-export type GatewaySettings = Pick<GatewayPlan, "naming" | "denied" | "invalidArguments">;
-
-export interface MethodDeps {
-  readonly kit: Kit;
-  readonly settings: () => GatewaySettings;
+export interface MethodDeps extends ToolDeps {
+  readonly tasks: GatewayTasks;
   readonly subscribe: (session: GatewaySession, uri: string, options: CallOptions) => Promise<void>;
   readonly unsubscribe: (session: GatewaySession, uri: string) => Promise<void>;
 }
@@ -34,11 +30,12 @@ export function gatewayMethods(deps: MethodDeps): ReadonlyMap<string, MethodHand
           "tools",
           visibleTools(kit, settings(), session),
           (t) => t.name,
-          (t) => t.definition,
+          (t) => shownDefinition(kit, session, t),
           params,
         ),
     ],
     ["tools/call", (session, params, flight) => callTool(deps, session, params, flight)],
+    ...deps.tasks.methods,
     [
       "resources/list",
       (session, params) =>
@@ -108,53 +105,13 @@ function showing(kit: Kit, { principal: { client } }: GatewaySession, uri: strin
   return found === undefined ? {} : { app: found.app };
 }
 
-/** The tools that a session sees, sorted by name: what the kit shows this client, and with `denied: refuse` also what it would refuse. */
-export function visibleTools(kit: Kit, settings: GatewaySettings, { principal }: Pick<GatewaySession, "principal">): NamedTool[] {
-  const catalog = kit.catalog();
-  const tools = nameTools(catalog, settings.naming).sorted;
-  if (settings.denied === "refuse") return tools.filter(({ tool }) => (tool.listed || tool.state === "denied") && principal.sees(tool.app, tool.tool));
-  const shown = shownTo(kit, catalog, principal);
-  return tools.filter(({ tool }) => shown.has(tool.full));
-}
-
-const shownCache = new WeakMap<Catalog, WeakMap<Principal["sees"], ReadonlySet<string>>>();
-
-/** Full names of what the kit shows a client; policy and selection are decided there, in one place. Kept for as long as catalogue and selection are. */
-function shownTo(kit: Kit, catalog: Catalog, principal: Principal): ReadonlySet<string> {
-  let bySelection = shownCache.get(catalog);
-  if (!bySelection) shownCache.set(catalog, (bySelection = new WeakMap()));
-  let shown = bySelection.get(principal.sees);
-  if (!shown) {
-    const tools =
-      kit.visibleTools?.(principal.client) ?? Object.values(kit.tools("mcp", { client: principal.client }).names).flatMap((full) => catalog.byFull(full) ?? []);
-    shown = new Set(tools.filter((tool) => principal.sees(tool.app, tool.tool)).map((tool) => tool.full));
-    bySelection.set(principal.sees, shown);
-  }
-  return shown;
-}
-
-async function callTool({ kit, settings }: MethodDeps, session: GatewaySession, params: JsonObject, flight: InFlight): Promise<JsonObject> {
-  const name = textOf(params, "name");
-  const { naming, invalidArguments } = settings();
-  const named = nameTools(kit.catalog(), naming).byName.get(name);
-  if (!named || !session.principal.sees(named.tool.app, named.tool.tool)) throw unknownTool(kit, settings(), session, name);
+async function callTool(deps: MethodDeps, session: GatewaySession, params: JsonObject, flight: InFlight): Promise<JsonObject> {
+  const named = calledTool(deps, session, params);
   flight.app = named.tool.app;
-  const call = await kit.callTool(named.tool.full, params["arguments"] ?? {}, optionsOf(session, params, flight));
-  // What is hidden from a client does not exist for it: the audit log has the reason, the answer has not.
-  if (call.error?.error_code === "POLICY_DENIED" && !visibleTools(kit, settings(), session).some((t) => t.name === name))
-    throw unknownTool(kit, settings(), session, name);
-  return toolResult(call, { invalidArguments, hasOutputSchema: named.definition["outputSchema"] !== undefined });
-}
-
-function unknownTool(kit: Kit, settings: GatewaySettings, session: GatewaySession, name: string): RpcError {
-  const near = nearest(
-    name.slice(0, 256),
-    visibleTools(kit, settings, session).map((t) => t.name),
-  );
-  const hint = near.length > 0 ? `; near names: ${near.join(", ")}` : "";
-  return new RpcError(INVALID_PARAMS, `Unknown tool: ${name.slice(0, 256)}${hint}`, {
-    ...new KitError("TOOL_NOT_FOUND", `no tool is named ${name.slice(0, 256)}`, { details: { near } }).toBody(),
-  });
+  // To a session that was offered no tasks the wish means nothing (MCP 2025-11-25, tasks).
+  if (params["task"] !== undefined && session.offersTasks) return deps.tasks.create(session, named, params, flight);
+  const call = await deps.kit.callTool(named.tool.full, params["arguments"] ?? {}, optionsOf(session, params, flight));
+  return callAnswer(deps, session, named, call);
 }
 
 async function complete({ kit, settings }: MethodDeps, session: GatewaySession, params: JsonObject, flight: InFlight): Promise<JsonObject> {
@@ -186,44 +143,6 @@ function promptArguments(params: JsonObject): Record<string, string> {
     setOwn(out, key, value);
   }
   return out;
-}
-
-/** `_meta` members that are the kit's own or name another hop, and so are not passed on. `baggage` may carry what a low-trust server must not see. */
-const OWN_META = new Set(["progressToken", "baggage"]);
-const isOwnMeta = (key: string): boolean => OWN_META.has(key) || key.startsWith("aurora/") || key.startsWith("io.modelcontextprotocol/");
-
-function optionsOf(session: GatewaySession, params: JsonObject, flight: InFlight): CallOptions {
-  const meta = isObject(params["_meta"]) ? params["_meta"] : {};
-  const conversation = own(meta, "aurora/session");
-  const approvalId = own(meta, "aurora/approval_id");
-  const token = own(meta, "progressToken");
-  const name = typeof conversation === "string" && conversation !== "" ? conversation.slice(0, 256) : session.id;
-  session.joins(name);
-  const passed: JsonObject = {};
-  for (const [key, value] of Object.entries(meta)) if (!isOwnMeta(key)) setOwn(passed, key, value);
-  return {
-    client: session.principal.client,
-    session: name,
-    signal: flight.abort.signal,
-    clientCapabilities: session.capabilities,
-    ...(typeof approvalId === "string" ? { approvalId } : {}),
-    ...(typeof token === "string" || typeof token === "number"
-      ? { onProgress: (progress) => void flight.outlet.send(rpcNotification("notifications/progress", { progressToken: token, ...progress })) }
-      : {}),
-    ...(session.answersRequests ? { onServerRequest: (request) => session.ask(request, flight) } : {}),
-    ...(Object.keys(passed).length > 0 ? { meta: passed } : {}),
-  };
-}
-
-function textOf(params: JsonObject, key: string): string {
-  const value = own(params, key);
-  if (typeof value !== "string" || value === "") throw new RpcError(INVALID_PARAMS, `${key} must be a text`);
-  return value;
-}
-
-function listPage<T>(member: string, items: readonly T[], keyOf: (item: T) => string, shown: (item: T) => JsonObject, params: JsonObject): JsonObject {
-  const page = pageOf(items, keyOf, params["cursor"]);
-  return { [member]: page.items.map(shown), ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }) };
 }
 
 /** Sorted by a key that is then unique: the first of several apps that show the same URI stays. */

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../base/json.ts";
 import { INVALID_PARAMS, RpcError } from "./gateway-rpc.ts";
 
 /** Items of one page. Large, because many clients read only the first. */
@@ -22,6 +23,12 @@ export function pageOf<T>(
   const page = start === 0 && items.length <= size ? items : items.slice(start, start + size);
   if (start + size >= items.length) return { items: page };
   return { items: page, nextCursor: Buffer.from(`after ${keyOf(page.at(-1)!)}`).toString("base64url") };
+}
+
+/** The answer to a list request: one page of `items`, which are sorted by `keyOf`, under `member`. Throws as {@link pageOf} does. */
+export function listPage<T>(member: string, items: readonly T[], keyOf: (item: T) => string, shown: (item: T) => JsonObject, params: JsonObject): JsonObject {
+  const page = pageOf(items, keyOf, params["cursor"]);
+  return { [member]: page.items.map(shown), ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }) };
 }
 
 function readCursor(cursor: unknown): string {

@@ -56,6 +56,8 @@ export class GatewaySession {
   principal: Principal;
   protocolVersion = "";
   capabilities: JsonObject = {};
+  /** Whether the client was told at the beginning that calls may run as tasks. */
+  offersTasks = false;
   /** Least severe log messages that the client wants. */
   logLevel = "info";
   readonly subscriptions = new Set<string>();

@@ -4,12 +4,14 @@ import { canonicalJson, isObject, type JsonObject } from "../base/json.ts";
 import type { Principal } from "../base/principal.ts";
 import type { CallOptions, Kit, Logger } from "../kit-api.ts";
 import { wantsLog } from "./gateway-log.ts";
-import { gatewayMethods, visibleTools, type GatewaySettings } from "./gateway-methods.ts";
+import { gatewayMethods } from "./gateway-methods.ts";
 import { namePrompts, namingCollisions } from "./gateway-names.ts";
 import type { Outlet } from "./gateway-outlet.ts";
 import { refusal } from "./gateway-results.ts";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, rpcNotification, RpcError } from "./gateway-rpc.ts";
 import { GatewaySession, type InFlight } from "./gateway-session.ts";
+import { createGatewayTasks, type GatewayTasks } from "./gateway-tasks.ts";
+import { takesTasks, visibleTools, type GatewaySettings } from "./gateway-tools.ts";
 import { PROTOCOL_VERSIONS } from "./protocol-versions.ts";
 
 export interface GatewayOptions {
@@ -31,6 +33,8 @@ export interface Gateway {
   end(session: GatewaySession): Promise<void>;
   /** Looks again at what each client sees, after settings or selections changed; clients are told of what is different. */
   refresh(): void;
+  /** Takes over who may come in after a reload: tasks of callers that are gone are cancelled, the others see what they may see now. */
+  follow(principals: readonly Principal[]): void;
   /** Ends all sessions and stops listening to the kit. */
   close(): Promise<void>;
 }
@@ -72,16 +76,18 @@ export function createGateway(options: GatewayOptions): Gateway {
     subscribers.delete(uri);
     await kit.unsubscribeResource?.(uri, { client: session.principal.client, session: session.id });
   };
-  const methods = gatewayMethods({ kit, settings, subscribe, unsubscribe });
+  const tasks = createGatewayTasks({ kit, settings });
+  const methods = gatewayMethods({ kit, settings, tasks, subscribe, unsubscribe });
 
   /** What a client sees, as texts that change when it does. */
   const signatures = (session: GatewaySession): Readonly<Record<ListName, string>> => ({
     tools: visibleTools(kit, settings(), session)
-      .map((t) => `${t.name} ${t.tool.pin}`)
+      .map((t) => `${t.name} ${t.tool.pin} ${kit.taskSupport?.(t.tool) ?? ""}`)
       .join("\n"),
     prompts: canonicalJson(namePrompts(kit, session.principal.client, settings().naming).map((p) => p.definition)),
     resources: canonicalJson([kit.listResources(session.principal.client), kit.listTemplates(session.principal.client)]),
   });
+  const seesTaskTools = (session: GatewaySession): boolean => visibleTools(kit, settings(), session).some((t) => takesTasks(kit, t));
   let clashes = "";
   const tellChanges = (): void => {
     timer = undefined;
@@ -101,7 +107,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
   const passNotification = (app: string, method: string, params: JsonObject, scope?: { readonly client: string; readonly session: string }): void => {
     if (method !== "notifications/message") return;
-    for (const { session, outlet } of receivers(sessions, app, scope)) if (wantsLog(params, session.logLevel)) outlet.send(rpcNotification(method, params));
+    for (const { session, outlet } of receivers(sessions, tasks, app, scope))
+      if (wantsLog(params, session.logLevel)) outlet.send(rpcNotification(method, params));
   };
   const gateway: Gateway = {
     open(params, principal, outlet) {
@@ -110,6 +117,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       const session = new GatewaySession({ id: randomBytes(24).toString("base64url"), principal, outlet, find: (method) => methods.get(method) });
       session.protocolVersion = PROTOCOL_VERSIONS.includes(asked) ? asked : PROTOCOL_VERSIONS[0]!;
       session.capabilities = isObject(params["capabilities"]) ? (params["capabilities"] as JsonObject) : {};
+      session.offersTasks = session.protocolVersion >= "2025-11-25" && (tasks.has(principal) || seesTaskTools(session));
       sessions.add(session);
       if (!shown.has(principal.client)) shown.set(principal.client, signatures(session));
       return { session, result: initializeResult(options, session) };
@@ -128,10 +136,14 @@ export function createGateway(options: GatewayOptions): Gateway {
     refresh() {
       timer ??= setTimeout(tellChanges, options.debounceMs ?? 50);
     },
+    follow(principals) {
+      tasks.retain(principals);
+      gateway.refresh();
+    },
     async close() {
       clearTimeout(timer);
       for (const stop of stops) stop();
-      await Promise.all([...sessions].map((session) => gateway.end(session)));
+      await Promise.all([tasks.close(), ...[...sessions].map((session) => gateway.end(session))]);
     },
   };
   const stops = [
@@ -146,21 +158,24 @@ export function createGateway(options: GatewayOptions): Gateway {
 
 /**
  * Who may see a log message of an app: the session that its connection serves; on a shared connection the one session that is using
- * the app right now. With several at once nobody can tell whose it is, and then nobody gets it.
+ * the app right now, a task included. With several at once nobody can tell whose it is, and then nobody gets it.
  */
 function receivers(
   sessions: Iterable<GatewaySession>,
+  tasks: GatewayTasks,
   app: string,
   scope?: { readonly client: string; readonly session: string },
 ): { readonly session: GatewaySession; readonly outlet: Outlet }[] {
-  const users: { session: GatewaySession; outlet: Outlet }[] = [];
+  const users = new Map<GatewaySession, Outlet>();
+  // The session of a task may have ended before the task: it still uses the app.
+  for (const { session } of tasks.running(app)) users.set(session, session.outlet);
   for (const session of sessions) {
-    if (scope && (session.principal.client !== scope.client || !session.conversations.has(scope.session))) continue;
     const flight = lastFlight(session, app);
-    if (flight) users.push({ session, outlet: flight.outlet });
-    else if (scope) users.push({ session, outlet: session.outlet });
+    if (flight || scope) users.set(session, flight?.outlet ?? session.outlet);
   }
-  return scope || users.length === 1 ? users : [];
+  const fitting = [...users].filter(([session]) => !scope || (session.principal.client === scope.client && session.conversations.has(scope.session)));
+  if (!scope && fitting.length !== 1) return [];
+  return fitting.filter(([session]) => !session.closed).map(([session, outlet]) => ({ session, outlet }));
 }
 
 function lastFlight(session: GatewaySession, app: string): InFlight | undefined {
@@ -177,6 +192,7 @@ function initializeResult({ kit, info }: GatewayOptions, session: GatewaySession
       prompts: { listChanged: true },
       logging: {},
       ...(kit.complete ? { completions: {} } : {}),
+      ...(session.offersTasks ? { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } } : {}),
     },
     serverInfo: { name: info.name, version: info.version },
     ...(instructions === "" ? {} : { instructions }),

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { LOCAL_DOOR } from "../../control/http-server.ts";
 import { CALLER, readToken, tokenFiles } from "../../control/tokens.ts";
 import { version } from "../../kit/version.ts";
+import { settled } from "../../settled.ts";
 import type { RunnableWorkspace } from "../../workspace.ts";
 import { CliError } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
@@ -34,6 +35,9 @@ export const serveCommand = defineCommand<{ stdio?: boolean }>({
   },
 });
 
+/** How long a client's first message waits for apps that are slow to start: what they have decides what the client is offered. Milliseconds. */
+const READY_WAIT = 4000;
+
 /** A host of its own, with its door open: `approvals`, `status` and further clients find it. */
 async function serveAlone(context: Context, workspace: RunnableWorkspace): Promise<void> {
   const { plan, masker } = workspace;
@@ -51,6 +55,7 @@ async function serveAlone(context: Context, workspace: RunnableWorkspace): Promi
     onKit: (kit) => void context.onForce(() => void kit.close({ force: true })),
   });
   try {
+    await settled(host.kit, { limitMs: READY_WAIT, signal: context.signal });
     const gateway = createGateway({ kit: host.kit, settings: () => plan.gateway ?? LOCAL_DOOR, info: { name: plan.name, version: version() } });
     await serveStdio({
       gateway,

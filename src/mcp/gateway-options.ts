@@ -1,0 +1,45 @@
+import { isObject, own, setOwn, type JsonObject } from "../base/json.ts";
+import type { CallOptions } from "../kit-api.ts";
+import { INVALID_PARAMS, rpcNotification, RpcError } from "./gateway-rpc.ts";
+import type { GatewaySession, InFlight } from "./gateway-session.ts";
+
+/** `_meta` members that are the kit's own or name another hop, and so are not passed on. `baggage` may carry what a low-trust server must not see. */
+const OWN_META = new Set(["progressToken", "baggage"]);
+const isOwnMeta = (key: string): boolean => OWN_META.has(key) || key.startsWith("aurora/") || key.startsWith("io.modelcontextprotocol/");
+
+/** What the kit is told with a request: who asks and in which conversation, and the way back to the client on the request's own stream. */
+export function optionsOf(session: GatewaySession, params: JsonObject, flight: InFlight): CallOptions {
+  const meta = isObject(params["_meta"]) ? params["_meta"] : {};
+  const conversation = own(meta, "aurora/session");
+  const approvalId = own(meta, "aurora/approval_id");
+  const token = progressToken(params);
+  const name = typeof conversation === "string" && conversation !== "" ? conversation.slice(0, 256) : session.id;
+  session.joins(name);
+  const passed: JsonObject = {};
+  for (const [key, value] of Object.entries(meta)) if (!isOwnMeta(key)) setOwn(passed, key, value);
+  return {
+    client: session.principal.client,
+    session: name,
+    signal: flight.abort.signal,
+    clientCapabilities: session.capabilities,
+    ...(typeof approvalId === "string" ? { approvalId } : {}),
+    ...(token === null
+      ? {}
+      : { onProgress: (progress) => void flight.outlet.send(rpcNotification("notifications/progress", { progressToken: token, ...progress })) }),
+    ...(session.answersRequests ? { onServerRequest: (request) => session.ask(request, flight) } : {}),
+    ...(Object.keys(passed).length > 0 ? { meta: passed } : {}),
+  };
+}
+
+/** The token under which the client wants progress; null when it wants none. */
+export function progressToken(params: JsonObject): string | number | null {
+  const token = own(params["_meta"], "progressToken");
+  return typeof token === "string" || typeof token === "number" ? token : null;
+}
+
+/** A member of the params that must be a text with something in it; throws an {@link RpcError} otherwise. */
+export function textOf(params: JsonObject, key: string): string {
+  const value = own(params, key);
+  if (typeof value !== "string" || value === "") throw new RpcError(INVALID_PARAMS, `${key} must be a text`);
+  return value;
+}
