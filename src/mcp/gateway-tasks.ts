@@ -103,8 +103,11 @@ export function createGatewayTasks(deps: ToolDeps): GatewayTasks {
     return task;
   };
   const show = async (task: GatewayTask, session: GatewaySession, params: JsonObject, flight: InFlight): Promise<JsonObject> => {
-    if (task.words !== null) await heard(task, optionsOf(session, params, flight));
-    return task.shown();
+    const { words } = task;
+    // What is shown is what was looked at: the app may say something new while the mark is written.
+    const shown = task.shown();
+    if (words !== null) await heard(task, optionsOf(session, params, flight));
+    return shown;
   };
 
   const run = async (task: GatewayTask, params: JsonObject, options: CallOptions): Promise<void> => {
@@ -134,16 +137,24 @@ export function createGatewayTasks(deps: ToolDeps): GatewayTasks {
       "tasks/list",
       async (session, params, flight) => {
         const mine = [...tasks.values()].filter((task) => task.createdAt !== null && task.belongsTo(session.principal));
-        await Promise.all(mine.map((task) => show(task, session, params, flight)));
-        const keyOf = (task: GatewayTask): string => `${String(task.createdAt).padStart(16, "0")} ${task.id}`;
-        const sorted = mine.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-        return listPage("tasks", sorted, keyOf, (task) => task.shown(), params);
+        const rows = await Promise.all(mine.map(async (task) => ({ key: ageKey(task), shown: await show(task, session, params, flight) })));
+        rows.sort((a, b) => (a.key < b.key ? -1 : 1));
+        return listPage(
+          "tasks",
+          rows,
+          (row) => row.key,
+          (row) => row.shown,
+          params,
+        );
       },
     ],
     [
       "tasks/result",
       async (session, params, flight) => {
         const task = find(session, params);
+        const options = optionsOf(session, params, flight);
+        // Before the app may ask anything on this request, and again before its result leaves: the wait may outlast the mark.
+        await heard(task, options);
         const stop = task.listen(session, flight);
         try {
           await Promise.race([task.ended, aborted(flight.abort.signal)]);
@@ -152,7 +163,7 @@ export function createGatewayTasks(deps: ToolDeps): GatewayTasks {
         }
         // Whoever asked has gone; the task goes on.
         if (task.call === null) return {};
-        await heard(task, optionsOf(session, params, flight));
+        await heard(task, options);
         return withRelatedTask(callAnswer(deps, session, task.named, task.call), task.id);
       },
     ],
@@ -200,9 +211,12 @@ export function createGatewayTasks(deps: ToolDeps): GatewayTasks {
         flight.abort.signal.removeEventListener("abort", cancel);
       }
       startExpiry(task);
-      if (task.words !== null || task.immediate !== null) await heard(task, options);
-      const immediate = task.immediate === null ? {} : { _meta: { "io.modelcontextprotocol/model-immediate-response": task.immediate } };
-      return { task: task.shown(), ...immediate };
+      const { immediate } = task;
+      if (immediate !== null) await heard(task, options);
+      return {
+        task: await show(task, session, params, flight),
+        ...(immediate === null ? {} : { _meta: { "io.modelcontextprotocol/model-immediate-response": immediate } }),
+      };
     },
     has: (principal) => [...tasks.values()].some((task) => task.belongsTo(principal)),
     running: (app) => [...tasks.values()].filter((task) => task.call === null && task.named.tool.app === app),
@@ -220,6 +234,11 @@ export function createGatewayTasks(deps: ToolDeps): GatewayTasks {
       for (const task of tasks.values()) forget(task);
     },
   };
+}
+
+/** Sorts tasks by age, and tells each apart. */
+function ageKey({ createdAt, id }: GatewayTask): string {
+  return `${String(createdAt).padStart(16, "0")} ${id}`;
 }
 
 /** How long a client wants its task kept; throws an {@link RpcError} for what is no time. */
