@@ -6,7 +6,19 @@ import type { SignalsConfig } from "../../generated/signals.d.ts";
  */
 export const BUILT_IN_SIGNALS: SignalsConfig = {
   rules: [
-    { id: "lifecycle", when: { kind: "lifecycle" }, emit: { type: "lifecycle.{method}", summary: "{app} {method}", data: "{params}" }, priority: "high" },
+    {
+      id: "lifecycle",
+      when: { kind: "lifecycle" },
+      emit: { type: "lifecycle.{method}", summary: "{app} {method}", data: "{params}" },
+      otherwise: true,
+      priority: "high",
+    },
+    {
+      id: "lifecycle-replaced",
+      when: { kind: "lifecycle", params: { reason: "replaced" } },
+      emit: { type: "lifecycle.{method}", summary: "{app} {method} (its old process; a new one takes over)", data: "{params}" },
+      priority: "high",
+    },
     {
       id: "capability-changed",
       when: { kind: "notification", method: "notifications/*/list_changed" },

@@ -30,7 +30,7 @@ import { createPolicyWarnings, type PolicyWarnings } from "./policy-warnings.ts"
 import { createResourceWatch, type ResourceWatch } from "./resource-watch.ts";
 import { createServerLogs } from "./server-logs.ts";
 import { createServerSettings, type ServerSettings } from "./server-settings.ts";
-import { changeSignals, endSignal, hostSignal, notificationSignal, startedSignal } from "./runtime-signals.ts";
+import { changeSignals, crashSignal, hostSignal, notificationSignal, startedSignal, stopSignal } from "./runtime-signals.ts";
 import { openStores, type Stores } from "./stores.ts";
 import { appStatus } from "./status.ts";
 import { AppLog } from "../runtime/app-log.ts";
@@ -194,17 +194,18 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
         events.emit("app", appStatus(view, runtime.snapshot, pins.findings(view.package)));
       },
       admitListing: (app, listing) => pins.admit(app, listing),
-      onStarted: (app, restarts, listing) => {
+      onStarted: (app, life, listing) => {
         for (const item of listing.dropped) note({ event: "listing.dropped", app: app.package, kind: item.kind, name: item.name, reason: item.reason });
         for (const item of listing.dropped) log.warn({ app: app.package, kind: item.kind, name: item.name, reason: item.reason }, "left out of the catalogue");
-        void ingest.emit(startedSignal(app, restarts, listing));
+        void ingest.emit(startedSignal(app, life, listing));
         serverSettings.started(app, runtime.runner(app.package)?.connection ?? null);
       },
-      onStopping: (app) => void ingest.emit(endSignal(app, "stopping", null)),
-      onStopped: (app, reason) => void ingest.emit(endSignal(app, "stopped", reason)),
-      onCrashed: (app, reason) => {
+      onStopping: (app, life, replaced) => void ingest.emit(stopSignal(app, "stopping", life, replaced)),
+      onStopped: (app, life, replaced) => void ingest.emit(stopSignal(app, "stopped", life, replaced)),
+      onReplaced: (app, life) => void ingest.emit(stopSignal(app, "replaced", life, true)),
+      onCrashed: (app, life, reason) => {
         log.error({ app: app.package, reason: reason.message, stderr: reason.stderrTail.slice(-5) }, "app died");
-        void ingest.emit(endSignal(app, "crashed", reason));
+        void ingest.emit(crashSignal(app, life, reason));
       },
       onListed: (app, before, after) => {
         for (const signal of changeSignals(app, before, after)) void ingest.emit(signal);

@@ -4,6 +4,7 @@ import { signalOfNotification, type SignalSource } from "../amp/signal.ts";
 import type { Signal } from "../amp/types.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { AppPlan } from "../plan/types.ts";
+import type { Life } from "../runtime/generation.ts";
 import type { CloseReason } from "../runtime/ports.ts";
 import type { AppListing } from "../tools/types.ts";
 
@@ -13,9 +14,9 @@ export function sourceOf(app: AppPlan): SignalSource {
 }
 
 /** initialize went well (guide 16.1). */
-export function startedSignal(app: AppPlan, restarts: number, listing: AppListing): Signal {
+export function startedSignal(app: AppPlan, life: Life, listing: AppListing): Signal {
   const params: JsonObject = {
-    restarts,
+    ...lifeParams(life),
     protocol_version: listing.protocolVersion,
     server: { name: listing.serverInfo.name, version: listing.serverInfo.version },
     tools: listing.tools.length,
@@ -26,13 +27,28 @@ export function startedSignal(app: AppPlan, restarts: number, listing: AppListin
   return { kind: "lifecycle", ...sourceOf(app), method: "started", params };
 }
 
-/** The app stops or has stopped as planned, or died (guide 16.1). */
-export function endSignal(app: AppPlan, method: "stopping" | "stopped" | "crashed", reason: CloseReason | null): Signal {
-  const params: JsonObject =
-    reason === null || reason.planned
-      ? {}
-      : { reason: reason.message, exit_code: reason.exitCode, signal: reason.signal, stderr: reason.stderrTail.slice(-10) };
-  return { kind: "lifecycle", ...sourceOf(app), method, params };
+/**
+ * A planned stop of one life of an app (guide 16.1). `replaced`: only to make room for a successor; where that runs already, the end of
+ * the old process is no `stopped` of the app but has a method of its own.
+ */
+export function stopSignal(app: AppPlan, method: "stopping" | "stopped" | "replaced", life: Life, replaced: boolean): Signal {
+  return { kind: "lifecycle", ...sourceOf(app), method, params: { ...lifeParams(life), ...(replaced ? { reason: "replaced" } : {}) } };
+}
+
+/** The server died (guide 16.1). */
+export function crashSignal(app: AppPlan, life: Life, reason: CloseReason): Signal {
+  const params: JsonObject = {
+    ...lifeParams(life),
+    reason: reason.message,
+    exit_code: reason.exitCode,
+    signal: reason.signal,
+    stderr: reason.stderrTail.slice(-10),
+  };
+  return { kind: "lifecycle", ...sourceOf(app), method: "crashed", params };
+}
+
+function lifeParams({ restarts, pid }: Life): JsonObject {
+  return { restarts, ...(pid === null ? {} : { pid }) };
 }
 
 /** One signal for each list that shows something else now. */

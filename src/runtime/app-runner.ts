@@ -6,16 +6,14 @@ import type { AppListing } from "../tools/types.ts";
 import { bringUp, sameConnection, type AppRunnerDeps } from "./bring-up.ts";
 import { isHealthy } from "./backoff.ts";
 import { AlarmClock } from "./alarm-clock.ts";
-import { Drains, TAKEN_OUT } from "./drains.ts";
+import { Drains, REPLACED, TAKEN_OUT } from "./drains.ts";
 import type { Generation } from "./generation.ts";
 import { listingDigest } from "./listing-digest.ts";
 import type { AppState } from "./snapshot.ts";
 import { Relisting } from "./relisting.ts";
 import { Retries } from "./retries.ts";
 import { Standing } from "./standing.ts";
-import { canRetry, closedAs, type CloseReason, type Connection } from "./ports.ts";
-
-const REPLACED = "was replaced by a new configuration";
+import { canRetry, diedAs, type CloseReason, type Connection } from "./ports.ts";
 
 /** How often an idle server is asked whether it lives. */
 const PROBE_EVERY_MS = 30_000;
@@ -54,7 +52,7 @@ export class AppRunner {
     this.package = plan.package;
     this.#plan = plan;
     this.deps = deps;
-    this.#drains = new Drains(plan.package);
+    this.#drains = new Drains(plan.package, deps.events);
     this.#standing = new Standing(plan.package, deps);
   }
 
@@ -198,7 +196,7 @@ export class AppRunner {
     if (old && plan.handover === "stop_first") {
       this.#current = null;
       this.#standing.set("stopping", REPLACED);
-      await this.#drains.letGo(old, old.plan.drainTimeoutMs, REPLACED);
+      await this.#drains.makeRoom(old, "before");
       // The drain may have taken long; look again at what is wanted now.
       if (this.#plan !== plan) return;
     }
@@ -242,15 +240,17 @@ export class AppRunner {
     this.#crash = null;
     this.#lastListing = generation.listing;
     this.#downForAMoment = true;
+    generation.restarts = this.#starts;
     this.#starts += 1;
     this.#standing.nextAttempt = null;
     generation.shared.onNotification((method, params) => this.#onNotification(method, params));
     generation.shared.onClosed((reason) => this.#onClosed(generation, reason));
     this.#standing.set("ready", null);
-    events.onStarted(this.restarts);
+    // The start is told last: whoever only follows the newest event of an app never takes one that runs for one that is down.
+    if (old) void this.#drains.makeRoom(old, "beside");
+    events.onStarted(generation.life);
     if (before && listingDigest(before) !== listingDigest(generation.listing)) events.onListed(before, generation.listing);
-    if (old) void this.#drains.letGo(old, old.plan.drainTimeoutMs, REPLACED);
-    if (generation.shared.closed) this.#onClosed(generation, closedAs("closed right after the start", false));
+    if (generation.shared.closed) this.#onClosed(generation, diedAs("closed right after the start"));
   }
 
   async #startFailed(plan: AppPlan, error: unknown): Promise<void> {
@@ -310,7 +310,7 @@ export class AppRunner {
     this.#current = null;
     if (isHealthy(generation.startedAt, this.deps.clock.monotonic())) this.#retries.healthy();
     void this.#drains.letGo(generation, 0, reason.message, true);
-    this.deps.events.onCrashed(reason);
+    this.deps.events.onCrashed(generation.life, reason);
     this.#crash = reason.message;
     this.#retries.died();
     this.#standing.set("backoff", reason.message);
@@ -322,7 +322,7 @@ export class AppRunner {
     const alive = await generation.shared.alive(generation.plan.healthTimeoutMs);
     if (alive && isHealthy(generation.startedAt, this.deps.clock.monotonic())) this.#retries.healthy();
     if (alive || this.#current !== generation) return;
-    this.#onClosed(generation, closedAs(`gave no sign of life for ${formatDuration(generation.plan.healthTimeoutMs)}`, false));
+    this.#onClosed(generation, diedAs(`gave no sign of life for ${formatDuration(generation.plan.healthTimeoutMs)}`));
     await generation.shared.close({ force: true });
   }
 
@@ -348,9 +348,9 @@ export class AppRunner {
     this.#lastListing = null;
     this.#standing.set("stopping", null);
     if (generation) {
-      this.deps.events.onStopping();
+      this.deps.events.onStopping(generation.life, false);
       await this.#drains.letGo(generation, this.#drainMs ?? 0, TAKEN_OUT);
-      this.deps.events.onStopped(closedAs("stopped", true));
+      this.deps.events.onStopped(generation.life, false);
     }
     this.#standing.set("stopped", null);
   }

@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { AppPlan } from "../plan/types.ts";
 import type { AppListing } from "../tools/types.ts";
-import { Generation } from "./generation.ts";
+import { Generation, type Life } from "./generation.ts";
 import type { CloseReason, Connection, ConnectionHooks, Connector, Logger, ServerRequest } from "./ports.ts";
 import type { StartGate } from "./start-gate.ts";
 
@@ -10,10 +10,13 @@ import type { StartGate } from "./start-gate.ts";
 export interface AppRunnerEvents {
   /** State, listing, plan or connection changed: look at the runner again. */
   onChange(): void;
-  onStarted(restarts: number): void;
-  onStopping(): void;
-  onStopped(reason: CloseReason): void;
-  onCrashed(reason: CloseReason): void;
+  onStarted(life: Life): void;
+  /** `replaced`: only to make room for a successor, as a change or a person's restart wants it. */
+  onStopping(life: Life, replaced: boolean): void;
+  onStopped(life: Life, replaced: boolean): void;
+  /** The process that a running successor replaced has ended: the app itself did not stop. */
+  onReplaced(life: Life): void;
+  onCrashed(life: Life, reason: CloseReason): void;
   /** The server was listed again and shows something else. */
   onListed(before: AppListing, after: AppListing): void;
   /** `scope` is set for a connection that serves one calling session alone. */

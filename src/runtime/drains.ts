@@ -1,16 +1,33 @@
+import type { AppRunnerEvents } from "./bring-up.ts";
 import type { Generation } from "./generation.ts";
 import { LinkError } from "./ports.ts";
 
 /** Why a call is cut off when its app is no longer configured. */
 export const TAKEN_OUT = "was taken out of the configuration";
+/** Why a call is cut off when its server makes room for a new one. */
+export const REPLACED = "was replaced by a new configuration";
 
 /** The generations of one app that are on their way out. */
 export class Drains {
   readonly #app: string;
   readonly #running = new Map<Generation, Promise<void>>();
 
-  constructor(app: string) {
+  readonly #events: Pick<AppRunnerEvents, "onStopping" | "onStopped" | "onReplaced">;
+
+  constructor(app: string, events: Pick<AppRunnerEvents, "onStopping" | "onStopped" | "onReplaced">) {
     this.#app = app;
+    this.#events = events;
+  }
+
+  /**
+   * Lets a generation go for its successor, and tells its end: as a stop of the app when it goes `before` the successor starts, else as
+   * the end of an old process `beside` the new one.
+   */
+  async makeRoom(old: Generation, when: "before" | "beside"): Promise<void> {
+    this.#events.onStopping(old.life, true);
+    await this.letGo(old, old.plan.drainTimeoutMs, REPLACED);
+    if (when === "before") this.#events.onStopped(old.life, true);
+    else this.#events.onReplaced(old.life);
   }
 
   /**

@@ -21,6 +21,14 @@ export interface CallHooks {
   readonly onNotification?: ((method: string, params: JsonObject) => void) | undefined;
 }
 
+/** Names one life of an app in what is told of it. */
+export interface Life {
+  /** 0 is the first life since the app was added. */
+  readonly restarts: number;
+  /** Its process; null where the server is reached over the network. */
+  readonly pid: number | null;
+}
+
 /**
  * One life of an app: the plan it was started with, its connections (shared, and one per calling session where isolated),
  * and what it last listed. A changed app gets a new generation; calls keep the one they were admitted to.
@@ -30,6 +38,9 @@ export class Generation {
   readonly shared: Connection;
   listing: AppListing;
   readonly startedAt: number;
+  /** Which life of the app this is: 0 is the first. Set when it takes over. */
+  restarts = 0;
+  readonly #pid: number | null;
   readonly #sessions = new Map<string, Promise<Connection>>();
   readonly #hooks = new Map<string, Set<CallHooks>>();
   readonly #overdue = new CancelSource();
@@ -45,6 +56,12 @@ export class Generation {
     this.shared = shared;
     this.listing = listing;
     this.startedAt = startedAt;
+    this.#pid = shared.pid;
+  }
+
+  /** Names this life for events; also after its process has gone. */
+  get life(): Life {
+    return { restarts: this.restarts, pid: this.#pid };
   }
 
   get leases(): number {

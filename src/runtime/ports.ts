@@ -90,9 +90,9 @@ export interface CloseReason {
   readonly stderrTail: readonly string[];
 }
 
-/** A close without exit code, signal or last words of the server. */
-export function closedAs(message: string, planned: boolean): CloseReason {
-  return { planned, message, exitCode: null, signal: null, stderrTail: [] };
+/** An unplanned end without exit code, signal or last words of the server. */
+export function diedAs(message: string): CloseReason {
+  return { planned: false, message, exitCode: null, signal: null, stderrTail: [] };
 }
 
 /** A server-to-client request (roots/list, sampling/createMessage, elicitation/create) on its way to whoever may answer. */

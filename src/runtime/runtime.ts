@@ -7,7 +7,7 @@ import { AppRunner } from "./app-runner.ts";
 import type { AppRunnerEvents } from "./bring-up.ts";
 import { buildCatalog, type CatalogApp, type PinCheck } from "./build-catalog.ts";
 import { debounce } from "./debounce.ts";
-import type { Lease } from "./generation.ts";
+import type { Lease, Life } from "./generation.ts";
 import { leaseConnection, type LeaseRequest } from "./lease.ts";
 import { LinkError, type CloseReason, type Connector, type Logger, type ServerRequest } from "./ports.ts";
 import { whyDown, type AppView, type Snapshot } from "./snapshot.ts";
@@ -17,10 +17,11 @@ import { createStartGate, type StartGate } from "./start-gate.ts";
 export interface RuntimeEvents {
   onSnapshot(snapshot: Snapshot, catalogChanged: boolean): void;
   onAppChange(view: AppView): void;
-  onStarted(app: AppPlan, restarts: number, listing: AppListing): void;
-  onStopping(app: AppPlan): void;
-  onStopped(app: AppPlan, reason: CloseReason): void;
-  onCrashed(app: AppPlan, reason: CloseReason): void;
+  onStarted(app: AppPlan, life: Life, listing: AppListing): void;
+  onStopping(app: AppPlan, life: Life, replaced: boolean): void;
+  onStopped(app: AppPlan, life: Life, replaced: boolean): void;
+  onReplaced(app: AppPlan, life: Life): void;
+  onCrashed(app: AppPlan, life: Life, reason: CloseReason): void;
   onListed(app: AppPlan, before: AppListing, after: AppListing): void;
   onNotification(app: AppPlan, method: string, params: JsonObject, scope?: string): void;
   onProtocolError(app: AppPlan, message: string): void;
@@ -138,14 +139,20 @@ export class Runtime {
         out.onAppChange(viewOf(runner));
         this.#refreshSoon.request();
       },
-      onStarted: (restarts) => {
+      onStarted: (life) => {
         out.admitListing(now(), runner.listing!);
         this.refresh();
-        out.onStarted(now(), restarts, runner.listing!);
+        out.onStarted(now(), life, runner.listing!);
       },
-      onStopping: () => out.onStopping(now()),
-      onStopped: (reason) => out.onStopped(now(), reason),
-      onCrashed: (reason) => out.onCrashed(now(), reason),
+      onStopping: (life, replaced) => out.onStopping(now(), life, replaced),
+      onStopped: (life, replaced) => {
+        // Taken out and put back before it had ended: the app runs, so only its old process has gone.
+        const owner = this.#runners.get(plan.package);
+        if (owner !== runner && owner?.connection) out.onReplaced(now(), life);
+        else out.onStopped(now(), life, replaced);
+      },
+      onReplaced: (life) => out.onReplaced(now(), life),
+      onCrashed: (life, reason) => out.onCrashed(now(), life, reason),
       onListed: (before, after) => {
         out.admitListing(now(), after);
         this.refresh();

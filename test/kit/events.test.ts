@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { readFile } from "node:fs/promises";
 import { compileSchema } from "../../src/base/json-schema.ts";
-import { scriptedApp, startKit, topologyText, until, type TestKit } from "../support/kit.ts";
+import { isRunning, scriptedApp, startKit, topologyText, until, type TestKit } from "../support/kit.ts";
 
 const LOW = JSON.stringify({ rules: [{ id: "all-low", tools: ["*"], risk: "low" }] });
 const notify = (method: string, params: object): object => ({ notify: { method, params } });
@@ -31,9 +31,85 @@ describe("signals become events", () => {
     await until(async () => (await types()).filter((type) => type === "lifecycle.started").length === 2);
     const events = await t.inbox();
     expect(events.filter((e) => e.payload.type === "lifecycle.started").map((e) => (e.payload.data as { restarts: number }).restarts)).toEqual([0, 1]);
-    expect(events.find((e) => e.payload.type === "lifecycle.crashed")!.payload.data).toMatchObject({ signal: "SIGKILL" });
+    expect(events.find((e) => e.payload.type === "lifecycle.crashed")!.payload.data).toMatchObject({ signal: "SIGKILL", restarts: 0 });
     await t.kit.close();
-    expect(await types()).toEqual(expect.arrayContaining(["lifecycle.stopping", "lifecycle.stopped"]));
+    expect((await lifecycle()).slice(-2)).toEqual([
+      { type: "lifecycle.stopping", restarts: 1, pid: expect.any(Number) },
+      { type: "lifecycle.stopped", restarts: 1, pid: expect.any(Number) },
+    ]);
+  });
+
+  /** The lifecycle events in order, each with the members that name its process. */
+  const lifecycle = async (): Promise<object[]> =>
+    (await t.inbox())
+      .filter((e) => e.header.method === "mcp.lifecycle")
+      .map((e) => {
+        const { restarts, pid, reason } = e.payload.data as { restarts: number; pid: number; reason?: string };
+        return { type: e.payload.type, restarts, pid, ...(reason === undefined ? {} : { reason }) };
+      });
+  const slowCall = (more: object = {}): object => ({ on: { "tools/call echo": [{ delay: 3_000 }, { result: { content: [] } }] }, ...more });
+  const change = (settings: object): Promise<unknown> =>
+    t.workspace.write(
+      "topology/topology.yaml",
+      topologyText(settings as Record<string, unknown>, { policies: ["policies/*.yaml"], signals: ["signals/*.yaml"] }),
+    );
+
+  it("a replaced server: its stop is told before the new start, and its end never as the end of the app", async () => {
+    await start(slowCall());
+    const old = t.pid("org.test.a")!;
+    const running = t.kit.callTool("org.test.a.echo", {});
+    await until(() => t.kit.status().apps[0]!.calls === 1);
+    await change({ "org.test.a": scriptedApp(slowCall({ n: 1 })) });
+    await t.kit.reload();
+    await has("lifecycle.stopping");
+    await until(async () => (await lifecycle()).length === 3);
+    const now = t.pid("org.test.a")!;
+    const told = [
+      { type: "lifecycle.started", restarts: 0, pid: old },
+      { type: "lifecycle.stopping", restarts: 0, pid: old, reason: "replaced" },
+      { type: "lifecycle.started", restarts: 1, pid: now },
+    ];
+    expect(await lifecycle()).toEqual(told);
+    expect(await isRunning(old)).toBe(true);
+    expect((await running).ok).toBe(true);
+    await has("lifecycle.replaced");
+    expect(await isRunning(old)).toBe(false);
+    expect(await lifecycle()).toEqual([...told, { type: "lifecycle.replaced", restarts: 0, pid: old, reason: "replaced" }]);
+    expect((await t.inbox()).find((e) => e.payload.type === "lifecycle.stopping")!.payload.summary).toBe(
+      "org.test.a stopping (its old process; a new one takes over)",
+    );
+  });
+
+  it("stop_first: stopping, stopped, started, each with its process", async () => {
+    const stopFirst = (n: number): object => ({ "org.test.a": scriptedApp({ n }, { mcp: { handover: "stop_first" } }) });
+    await start({ n: 0 }, {}, {}, { mcp: { handover: "stop_first" } });
+    const old = t.pid("org.test.a")!;
+    await change(stopFirst(1));
+    await t.kit.reload();
+    await until(async () => (await lifecycle()).length === 4);
+    expect((await lifecycle()).slice(1)).toEqual([
+      { type: "lifecycle.stopping", restarts: 0, pid: old, reason: "replaced" },
+      { type: "lifecycle.stopped", restarts: 0, pid: old, reason: "replaced" },
+      { type: "lifecycle.started", restarts: 1, pid: t.pid("org.test.a") },
+    ]);
+  });
+
+  it("taken out and put back while the old server still has a call: the app's last word is its start", async () => {
+    await start(slowCall());
+    const old = t.pid("org.test.a")!;
+    const running = t.kit.callTool("org.test.a.echo", {});
+    await until(() => t.kit.status().apps[0]!.calls === 1);
+    await change({});
+    await t.kit.reload();
+    await change({ "org.test.a": scriptedApp(slowCall()) });
+    await t.kit.reload();
+    expect((await running).ok).toBe(true);
+    await until(async () => (await lifecycle()).length === 4);
+    expect((await lifecycle()).slice(1)).toEqual([
+      { type: "lifecycle.stopping", restarts: 0, pid: old },
+      { type: "lifecycle.started", restarts: 0, pid: t.pid("org.test.a") },
+      { type: "lifecycle.replaced", restarts: 0, pid: old, reason: "replaced" },
+    ]);
   });
 
   it("takes Aurora-native events both ways, once per idempotency key, and refuses reserved types", async () => {
