@@ -197,18 +197,20 @@ async function stopAll(kit: Kit, door: Door | null, { onStopping, log }: StartOp
   for (const result of results) if (result.status === "rejected") log.error({ error: messageOf(result.reason) }, "stop failed");
 }
 
-/** Log level, secrets and tokens follow the configuration while the host runs. */
+/** Log level, secrets and tokens follow the configuration while the host runs; and commands find the host, whatever data_dir is edited to. */
 function followSettings(kit: Kit, door: Door, claim: RunFile, { workspace, env, log, fixedLevel }: StartOptions): void {
+  const look = async (taken: boolean): Promise<void> => {
+    const now = await loadWorkspace({ cwd: workspace.root, env, topology: workspace.topologyFile });
+    // A guess that still holds a variable is the name of no folder.
+    if (now.plan !== null || !now.dataDir.includes("${")) await claim.showIn(now.dataDir);
+    if (now.plan === null || !taken) return;
+    for (const secret of now.plan.secrets) workspace.masker.add(secret);
+    if (!fixedLevel) log.level = now.plan.log.level;
+    await door.follow(now.plan);
+  };
+  const failed = (error: unknown): void => log.error({ error: messageOf(error) }, "a setting could not be taken over");
   kit.on("reload", ({ result }) => {
-    if (result === "unchanged" || result === "rejected") return;
-    void (async () => {
-      const now = await loadWorkspace({ cwd: workspace.root, env, topology: workspace.topologyFile });
-      if (now.plan === null) return;
-      await claim.showIn(now.plan.dataDir);
-      if (result === "pending") return;
-      for (const secret of now.plan.secrets) workspace.masker.add(secret);
-      if (!fixedLevel) log.level = now.plan.log.level;
-      await door.follow(now.plan);
-    })().catch((error: unknown) => log.error({ error: messageOf(error) }, "a setting could not be taken over"));
+    if (result !== "unchanged") look(result !== "pending" && result !== "rejected").catch(failed);
   });
+  kit.on("edited", () => void look(false).catch(failed));
 }

@@ -290,6 +290,8 @@ export interface KitEvents {
   /** An envelope on its way to the inbox. */
   envelope: (envelope: AmpEnvelope) => void;
   reload: (result: ReloadResult) => void;
+  /** Files changed while `reload: off`: nothing of it was taken over. */
+  edited: () => void;
   approval: (row: ApprovalRow) => void;
 }
 

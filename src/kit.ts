@@ -99,7 +99,7 @@ class HostedKit implements Kit {
     this.#state = "running";
     if (!reading.unitOk) this.#teller.tellDenied(text, plan.name);
     if (this.#options.watch ?? true) {
-      this.#follower = followWorkspace(plan, reading, () => this.reload(), this.#log);
+      this.#follower = followWorkspace(plan, reading, { reload: () => this.reload(), held: () => this.#events.emit("edited") }, this.#log);
     }
   }
 

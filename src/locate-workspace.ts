@@ -10,6 +10,11 @@ export interface WorkspacePlace {
   readonly root: string;
   /** Folder of run-time state, as its plain line says it, else the default. A data_dir with variables in it needs a real load. */
   readonly dataDir: string;
+  /**
+   * Where a host that was started before data_dir was written may still be. Null where that says nothing: data_dir is the default, or
+   * holds variables, so that hosts with other values of them are other workspaces.
+   */
+  readonly defaultDataDir: string | null;
 }
 
 /** Thrown when there is no workspace, or its topology.yaml cannot be read. The message says what to do. */
@@ -25,5 +30,13 @@ export async function locateWorkspace({ cwd, topology }: { readonly cwd: string;
     throw new NoWorkspaceError(`${found.file} cannot be read: ${messageOf(error)}`);
   });
   const written = /^[ \t]*["']?data_dir["']?:[ \t]*["']?([^"'#\r\n]+?)["']?[ \t]*,?[ \t]*(?:#.*)?$/m.exec(text)?.[1];
-  return { topologyFile: found.file, root: workspaceRoot(found.file), dataDir: path.resolve(path.dirname(found.file), written ?? "../data") };
+  const at = (dir: string): string => path.resolve(path.dirname(found.file), dir);
+  const defaultDir = at("../data");
+  const dataDir = written === undefined ? defaultDir : at(written);
+  return {
+    topologyFile: found.file,
+    root: workspaceRoot(found.file),
+    dataDir,
+    defaultDataDir: dataDir === defaultDir || written?.includes("${") ? null : defaultDir,
+  };
 }

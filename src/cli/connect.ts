@@ -12,19 +12,31 @@ import { openWorkspace, requireRunnable } from "./open-workspace.ts";
 const DOOR_WAIT = 60_000;
 const DOOR_POLL = 100;
 
-/** The running host of a workspace, or null. Waits while another process has the workspace without a door; throws a {@link CliError} when that takes too long. */
-export async function attach(workspace: WorkspacePlace): Promise<ControlClient | null> {
-  return (await runningHost(workspace)) === null ? null : connectToHost(workspace.dataDir);
+/**
+ * The running host of a workspace, or null. Says so when its data folder is no longer the one that topology.yaml names. Waits while
+ * another process has the workspace without a door; throws a {@link CliError} when that takes too long.
+ */
+export async function attach(context: Context, workspace: WorkspacePlace): Promise<ControlClient | null> {
+  const running = await runningHost(workspace);
+  if (running === null) return null;
+  if (running.data_dir !== workspace.dataDir)
+    context.note(`the host runs with data_dir ${running.data_dir}; the data_dir that ${workspace.topologyFile} names now counts when the host is restarted`);
+  return connectToHost(running);
 }
 
-/** As {@link attach}, without connecting. */
+/** As {@link attach}, without connecting. An edit of data_dir does not hide a host: it shows itself in the new folder too, and the default one is looked at. */
 export async function runningHost(workspace: WorkspacePlace): Promise<RunningHost | null> {
   for (const end = performance.now() + DOOR_WAIT; ; await sleep(DOOR_POLL)) {
-    const running = await findRunningHost(workspace.dataDir);
+    const running = (await findRunningHost(workspace.dataDir)) ?? (await earlierHost(workspace));
     if (running === null || running.url !== null) return running;
     if (performance.now() > end)
       throw new CliError(`process ${running.pid} has held ${running.topology} for a minute without opening its door; wait for it, or end it`, EXIT.noHost);
   }
+}
+
+async function earlierHost({ defaultDataDir, topologyFile }: WorkspacePlace): Promise<RunningHost | null> {
+  const host = defaultDataDir === null ? null : await findRunningHost(defaultDataDir);
+  return host?.topology === topologyFile ? host : null;
 }
 
 /**
@@ -34,10 +46,10 @@ export async function runningHost(workspace: WorkspacePlace): Promise<RunningHos
 export async function withHost<T>(context: Context, options: GlobalOptions, how: "attach" | "start", use: (host: Host) => Promise<T>): Promise<T> {
   // A running host is found without reading the files: reading takes time, and it may well be them that are broken.
   const place = await locateWorkspace({ cwd: context.cwd, topology: options.topology });
-  const near = await attach(place);
+  const near = await attach(context, place);
   if (near !== null) return withClient(near, use);
   const workspace = await openWorkspace(context, options);
-  const running = workspace.dataDir === place.dataDir ? null : await attach(workspace);
+  const running = workspace.dataDir === place.dataDir ? null : await attach(context, workspace);
   if (running !== null) return withClient(running, use);
   if (how === "attach") throw new CliError(`no host runs for ${workspace.topologyFile}; start one with: aurora-mcp up`, EXIT.noHost);
   requireRunnable(context, workspace);

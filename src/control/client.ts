@@ -3,7 +3,7 @@ import { KitError, messageOf } from "../base/errors.ts";
 import { isObject, type Json, type JsonObject } from "../base/json.ts";
 import type { ApprovalRow, AppStatus, CallResult, ExportFormat, Explanation, Kit, KitStatus, LockEntry, ReloadResult, ToolRow } from "../kit-api.ts";
 import { ControlError, errorOf, openHttpLink, readText, type HttpLink, type RequestInput } from "./client-http.ts";
-import { findRunningHost, type RunningHost } from "./run-file.ts";
+import type { RunningHost } from "./run-file.ts";
 import { readToken, tokenFiles } from "./tokens.ts";
 
 /** A tool call's result as the API gives it (contracts 10, `call --json`). */
@@ -72,10 +72,9 @@ export interface ControlClient {
   close(): void;
 }
 
-/** Connects to the host that runs in a data folder. Null when none runs; throws when it runs but its tokens cannot be read. */
-export async function connectToHost(dataDir: string): Promise<ControlClient | null> {
-  const host = await findRunningHost(dataDir);
-  if (!host || host.url === null) return null;
+/** Connects to a running host. Null while its door is not open; throws when its tokens cannot be read. */
+export async function connectToHost(host: RunningHost): Promise<ControlClient | null> {
+  if (host.url === null) return null;
   const files = tokenFiles(host.data_dir);
   const [caller, operator] = await Promise.all([readToken(files.caller), readToken(files.operator)]);
   return createControlClient({ ...host, url: host.url }, { caller, operator });

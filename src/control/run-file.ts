@@ -95,7 +95,7 @@ export async function claimRunFile(dataDir: string, topology: string, startedAt:
   };
 }
 
-/** The live host of a workspace, or null. */
+/** The live host of a data folder, or null. */
 export async function findRunningHost(dataDir: string): Promise<RunningHost | null> {
   const { host } = await readHost(runFilePath(dataDir));
   return host && (await isAlive(host)) ? host : null;

@@ -13,8 +13,15 @@ export interface WorkspaceFollower {
   close(): Promise<void>;
 }
 
+/** What a change of the files leads to. */
+export interface FollowHooks {
+  readonly reload: () => Promise<unknown>;
+  /** Nothing is taken over, because `reload` is off. */
+  readonly held: () => void;
+}
+
 /** Starts to follow. With `reload: off` the files are watched all the same, so that the setting can be changed back by command. */
-export function followWorkspace(plan: Plan, reading: PlanReading, reload: () => Promise<unknown>, log: Logger): WorkspaceFollower {
+export function followWorkspace(plan: Plan, reading: PlanReading, on: FollowHooks, log: Logger): WorkspaceFollower {
   let mode = plan.reload;
   const set = (from: PlanReading): WatchedSet => ({ files: [...from.made.files, plan.lockFile], patterns: from.made.patterns });
   const watch = watchWorkspace({
@@ -22,8 +29,11 @@ export function followWorkspace(plan: Plan, reading: PlanReading, reload: () => 
     loaded: reading.contents,
     mode: plan.watch,
     onChange: () => {
-      if (mode === "off") return log.info({}, "the configuration changed; reload is off, so run `aurora-mcp reload` to take it over");
-      reload().catch((error: unknown) => log.error({ error: messageOf(error) }, "reload failed"));
+      if (mode === "off") {
+        log.info({}, "the configuration changed; reload is off, so run `aurora-mcp reload` to take it over");
+        return on.held();
+      }
+      on.reload().catch((error: unknown) => log.error({ error: messageOf(error) }, "reload failed"));
     },
     onProblem: (message) => log.warn({}, message),
   });

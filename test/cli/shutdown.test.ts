@@ -268,6 +268,38 @@ describe("starting", { timeout: 240_000 }, () => {
     expect(await runCli(["status"], { cwd: workspace.root })).toMatchObject({ code: 3 });
   });
 
+  it("with reload: off is found at once after an edit of data_dir, also of a broken file, and by every command", async () => {
+    await workspaceOf({ "org.example.good": {} }, { reload: "off" });
+    const host = await up();
+    const edit = async (from: string, to: string): Promise<void> =>
+      writeFile(workspace.topology, (await readFile(workspace.topology, "utf8")).replace(from, to));
+    await edit('"../data"', '"../other"');
+    const status = await runCli(["status", "--json"], { cwd: workspace.root });
+    expect(status).toMatchObject({ code: 0, stderr: expect.stringMatching(/runs with data_dir \S+\/data; .* counts when the host is restarted/) });
+    expect(await runCli(["plan"], { cwd: workspace.root })).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining("data_dir changes only when the host is restarted"),
+    });
+    expect(await runCli(["up"], { cwd: workspace.root })).toMatchObject({ code: 2, stderr: expect.stringContaining(`pid ${host.child.pid}`) });
+    await host.until(/reload is off/, 30_000);
+    await edit("{", "{ [");
+    expect(await runCli(["status"], { cwd: workspace.root })).toMatchObject({ code: 0 });
+    host.child.kill("SIGTERM");
+    expect(await host.done).toMatchObject({ code: 0 });
+    expect(await runCli(["status"], { cwd: workspace.root })).toMatchObject({ code: 3 });
+  });
+
+  it("with reload: off and a data_dir of its own is found under whatever it is edited to", async () => {
+    await workspaceOf({ "org.example.good": {} }, { reload: "off", data_dir: "../own" });
+    const host = await up();
+    await writeFile(workspace.topology, (await readFile(workspace.topology, "utf8")).replace('"../own"', '"../other"'));
+    await host.until(/reload is off/, 30_000);
+    for (const end = Date.now() + 10_000; (await runCli(["status"], { cwd: workspace.root })).code !== 0; await sleep(100))
+      if (Date.now() > end) throw new Error("status does not find the host");
+    host.child.kill("SIGTERM");
+    expect(await host.done).toMatchObject({ code: 0 });
+  });
+
   it("without a usable configuration exits 1, without a workspace 2", async () => {
     await workspaceOf({});
     await writeFile(workspace.topology, "topology: 1\nnodes: {}\n");

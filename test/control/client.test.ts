@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { KitError } from "../../src/base/errors.ts";
 import { ControlError } from "../../src/control/client-http.ts";
 import { connectToHost, createControlClient, type ControlClient, type ServerSentEvent } from "../../src/control/client.ts";
-import { claimRunFile } from "../../src/control/run-file.ts";
+import { claimRunFile, findRunningHost } from "../../src/control/run-file.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { createFakeKit, type FakeKit } from "../support/fake-kit.ts";
 import { openDoor, type Door } from "../support/door.ts";
@@ -35,11 +35,11 @@ describe("the client of the command line", () => {
   it("finds the running host of a data folder by host.json and its token files", async () => {
     const claim = await claimRunFile(door.dataDir, "/t/topology.yaml", "2026-01-01T00:00:00Z");
     await claim.publish({ url: door.url, tlsCert: null });
-    const found = await connectToHost(door.dataDir);
+    const found = await connectToHost((await findRunningHost(door.dataDir))!);
     expect((await found!.status()).state).toBe("running");
     found!.close();
     await claim.release();
-    expect(await connectToHost(door.dataDir)).toBeNull();
+    expect(await findRunningHost(door.dataDir)).toBeNull();
   });
 
   it("has every route as a method", async () => {

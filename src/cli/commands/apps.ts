@@ -14,7 +14,7 @@ const list = defineCommand({
   examples: ["aurora-mcp apps list", "aurora-mcp apps list --json"],
   run: async (context, options) => {
     const workspace = await openWorkspace(context, options);
-    const host = await attach(workspace);
+    const host = await attach(context, workspace);
     let apps: readonly AppStatus[];
     if (host === null) {
       requireRunnable(context, workspace);

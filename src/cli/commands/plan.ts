@@ -17,7 +17,7 @@ export const planCommand = defineCommand({
   examples: ["aurora-mcp plan", "aurora-mcp plan --json"],
   run: async (context, options) => {
     const workspace = await openWorkspace(context, options);
-    const host = await attach(workspace);
+    const host = await attach(context, workspace);
     if (host !== null) {
       const result = await host.plan().finally(() => host.close());
       if (options.json) context.json(result.report);

@@ -20,7 +20,7 @@ export const serveCommand = defineCommand<{ stdio?: boolean }>({
   run: async (context, options) => {
     if (!options.stdio) throw new CliError("say how to serve: --stdio (a running host serves HTTP by itself, see gateway in topology.yaml)");
     const workspace = await openWorkspace(context, options);
-    const running = await attach(workspace);
+    const running = await attach(context, workspace);
     if (running !== null) {
       running.close();
       const { bridgeStdio } = await import("../../mcp/serve-bridge.ts");

@@ -45,10 +45,11 @@ export const upCommand = defineCommand<UpFlags>({
       format: options.logFormat ?? (process.stderr.isTTY ? "text" : "json"),
       masker: workspace.masker,
     });
-    // A command with a kit of its own is soon done; a host stays, and runHost names it.
-    await runningHost(workspace);
-    (context as ProcessContext).release();
     try {
+      // A command with a kit of its own is soon done; a host stays, also one that still has another data_dir.
+      const running = await runningHost(workspace);
+      if (running !== null) throw new HostRunningError(running);
+      (context as ProcessContext).release();
       return await runHost({
         workspace,
         log,
