@@ -6,8 +6,8 @@ import { mayCarryTokens } from "./oauth-settings.ts";
 const MAX_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 30_000;
 
-/** The `fetch` that the SDK's OAuth functions use: the app's own TLS settings and proxies, https only (plain http between two ends on this machine), bounded in size and time. */
-export function oauthFetch(client: HttpClient, serverUrl: URL): (url: string | URL, init?: RequestInit) => Promise<Response> {
+/** The `fetch` that the SDK's OAuth functions use: the app's own TLS settings and proxies, https only (plain http between two ends on this machine), bounded in size and time; `until` ends them earlier. */
+export function oauthFetch(client: HttpClient, serverUrl: URL, until?: AbortSignal): (url: string | URL, init?: RequestInit) => Promise<Response> {
   return async (input, init = {}) => {
     const url = new URL(input);
     if (!mayCarryTokens(url, serverUrl))
@@ -17,7 +17,7 @@ export function oauthFetch(client: HttpClient, serverUrl: URL): (url: string | U
     const response = await client.send(url, {
       method: init.method === "POST" ? "POST" : "GET",
       headers,
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: until === undefined ? AbortSignal.timeout(TIMEOUT_MS) : AbortSignal.any([until, AbortSignal.timeout(TIMEOUT_MS)]),
       ...(body === undefined ? {} : { body }),
     });
     const text = await readBody(response, MAX_BYTES);

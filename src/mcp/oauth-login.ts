@@ -10,7 +10,7 @@ import { clientAuthentication, readChallenge, toStored } from "./oauth-authority
 import type { Challenge } from "./oauth-authority.ts";
 import { oauthFetch } from "./oauth-fetch.ts";
 import { listenForRedirect } from "./oauth-redirect.ts";
-import { mayCarryTokens, oauthOf } from "./oauth-settings.ts";
+import { isSameUrl, mayCarryTokens, oauthOf } from "./oauth-settings.ts";
 import { OAuthStore } from "./oauth-store.ts";
 import { httpClient } from "./open-http.ts";
 import { plainLine } from "./plain-line.ts";
@@ -81,11 +81,6 @@ export async function login(plan: AppPlan, options: LoginOptions): Promise<Login
   }
 }
 
-/** Forgets all credentials of an http app. Gives whether there were any. */
-export function logout(plan: AppPlan, dataDir: string): boolean {
-  return new OAuthStore(dataDir, oauthOf(plan).spec.url).clear();
-}
-
 /** One sign-in as the SDK's `auth` sees it: it never finds old tokens, so that it always starts anew. */
 class LoginProvider implements OAuthClientProvider {
   readonly redirectUrl: string;
@@ -140,15 +135,15 @@ class LoginProvider implements OAuthClientProvider {
     this.#discovered = found;
     const { authorizationServerUrl: issuer, authorizationServerMetadata: metadata } = found;
     const wanted = this.#settings.issuer;
-    if (wanted !== undefined && !sameUrl(wanted, issuer))
+    if (wanted !== undefined && !isSameUrl(wanted, issuer))
       throw new Error(`the server names the authorization server ${issuer}, but mcp.auth.oauth.issuer is ${wanted}`);
     if (metadata === undefined) return;
-    if (!sameUrl(metadata.issuer, issuer) && !isOwnRootMetadata(found))
+    if (!isSameUrl(metadata.issuer, issuer) && !isOwnRootMetadata(found))
       throw new Error(`the metadata of ${issuer} is that of another issuer, ${metadata.issuer}`);
     if (metadata.code_challenge_methods_supported?.includes("S256") !== true)
       throw new Error(`${issuer} does not say that it supports PKCE with S256 (code_challenge_methods_supported)`);
     const bound = own(this.#store.of(issuer).client, "issuer");
-    const others = Object.keys(this.#store.read().issuers).filter((known) => !sameUrl(known, issuer));
+    const others = Object.keys(this.#store.read().issuers).filter((known) => !isSameUrl(known, issuer));
     if (this.#settings.client_id !== undefined && wanted === undefined && bound === undefined && others.length > 0) {
       throw new Error(
         `the server now names another authorization server, ${issuer} (before: ${others.join(", ")}); the configured client is not shown to it. If that is right, set mcp.auth.oauth.issuer`,
@@ -256,8 +251,4 @@ function registeredPorts(store: OAuthStore): number[] {
  */
 function isOwnRootMetadata({ authorizationServerUrl: root, authorizationServerMetadata: metadata, resourceMetadata }: OAuthDiscoveryState): boolean {
   return resourceMetadata === undefined && metadata !== undefined && URL.canParse(metadata.issuer) && new URL(metadata.issuer).origin === new URL(root).origin;
-}
-
-function sameUrl(a: string, b: string): boolean {
-  return URL.canParse(a) && URL.canParse(b) && new URL(a).href.replace(/\/$/, "") === new URL(b).href.replace(/\/$/, "");
 }

@@ -17,3 +17,8 @@ export function mayCarryTokens(url: URL, serverUrl: URL): boolean {
   if (isLoopback(url.hostname) && !isLoopback(serverUrl.hostname)) return false;
   return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname));
 }
+
+/** Whether two URLs mean the same, but for a slash at the end. */
+export function isSameUrl(a: string, b: string): boolean {
+  return URL.canParse(a) && URL.canParse(b) && new URL(a).href.replace(/\/$/, "") === new URL(b).href.replace(/\/$/, "");
+}

@@ -52,8 +52,14 @@ describe("an app behind OAuth", { timeout: 120_000 }, () => {
     const calls = await Promise.all(Array.from({ length: 5 }, (_, i) => w.t.kit.callTool(`${APP}.echo`, { i })));
     expect(calls.map((c) => c.ok)).toEqual([true, true, true, true, true]);
     expect(w.refreshes()).toBe(1);
+    w.as.revoke = (_token, answer) => answer(200, {});
     const out = await runCli(["apps", "logout", APP], { cwd: w.t.workspace.root });
-    expect(out).toMatchObject({ code: 0, stdout: `signed out of ${APP}\n` });
+    expect(out).toMatchObject({ code: 0, stdout: `signed out of ${APP}, its tokens are revoked\n`, stderr: "" });
+    await signIn(w);
+    w.as.revoke = (_token, answer) => answer(503, {});
+    const failed = await runCli(["apps", "logout", APP, "--json"], { cwd: w.t.workspace.root });
+    expect(JSON.parse(failed.stdout)).toMatchObject({ app: APP, forgotten: true, revoked: false });
+    expect(failed).toMatchObject({ code: 0, stderr: expect.stringMatching(/HTTP 503; the tokens are forgotten here, but count there until they end/) });
   });
 
   it("is signed in for every process that shares the data folder: two of them renew together once (claude-code#85236)", async () => {

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { OAuthSettings } from "../../generated/app.d.ts";
 import { openBrowser } from "../../src/mcp/open-browser.ts";
-import { login, logout } from "../../src/mcp/oauth-login.ts";
+import { login } from "../../src/mcp/oauth-login.ts";
+import { logout } from "../../src/mcp/oauth-logout.ts";
 import { OAuthStore } from "../../src/mcp/oauth-store.ts";
 import type { AppPlan } from "../../src/plan/types.ts";
 import { appPlan, httpSpec } from "../support/app-plan.ts";
@@ -19,6 +20,7 @@ interface World {
   readonly plan: (settings?: OAuthSettings) => AppPlan;
   /** Signs in; `visit` plays the browser. */
   readonly signIn: (settings?: OAuthSettings, visit?: (url: string) => unknown, signal?: AbortSignal) => ReturnType<typeof login>;
+  readonly signOut: (settings?: OAuthSettings, signal?: AbortSignal) => ReturnType<typeof logout>;
   readonly connect: (settings?: OAuthSettings) => ReturnType<typeof open>;
 }
 
@@ -35,6 +37,7 @@ async function world(): Promise<World> {
     plan: (settings = {}) => appPlan(spec(settings)),
     signIn: (settings = {}, visit = (url) => fetch(url), signal = new AbortController().signal) =>
       login(w.plan(settings), { dataDir, clientName: "Test", hostEnv: {}, openBrowser: async (url) => void (await visit(url)), signal }),
+    signOut: (settings = {}, signal = new AbortController().signal) => logout(w.plan(settings), { dataDir, hostEnv: {}, signal }),
     connect: (settings = {}) => open(spec(settings), {}, { connector: connectorFor({ dataDir }) }),
   };
   return w;
@@ -176,19 +179,113 @@ describe("login", () => {
     });
     await w.signIn();
     expect(w.as.tokenRequests()).toHaveLength(1);
-    logout(w.plan(), w.dataDir);
+    await w.signOut();
     const own = w.server.actsAsIssuer();
     w.server.actsAsIssuer = () => ({ ...own, issuer: "http://127.0.0.1:9/oauth" });
     await expect(w.signIn()).rejects.toThrow("another issuer");
     expect(w.as.tokenRequests()).toHaveLength(1);
   });
+});
 
-  it("is undone by logout", async () => {
+describe("logout", () => {
+  const revocations = (w: World): object[] => w.as.asked.filter((entry) => entry.path === "/revoke").map((entry) => entry.params);
+  const gone = async (w: World): Promise<void> => {
+    expect(new OAuthStore(w.dataDir, w.server.url).read()).toEqual({ issuer: null, issuers: {} });
+    await expect(w.connect()).rejects.toThrow("not signed in yet");
+  };
+
+  it("revokes the refresh token, then the access token, as the client that it registered, and forgets them", async () => {
+    const w = await world();
+    w.as.revoke = (_token, answer) => answer(200, {});
+    await w.signIn();
+    expect(await w.signOut()).toEqual({ forgotten: true, revoked: true, problems: [] });
+    expect(revocations(w)).toEqual([
+      { token: "refresh-3", token_type_hint: "refresh_token", client_id: "client-1" },
+      { token: "access-3", token_type_hint: "access_token", client_id: "client-1" },
+    ]);
+    await gone(w);
+    expect(await w.signOut()).toEqual({ forgotten: false, revoked: null, problems: [] });
+    expect(revocations(w)).toHaveLength(2);
+  });
+
+  it("proves itself by secret or private key where it has one", async () => {
+    const w = await world();
+    w.as.revoke = (_token, answer) => answer(200, {});
+    const secret: OAuthSettings = { client_id: "me", client_secret: "s3cret", issuer: w.as.issuer };
+    await w.signIn(secret);
+    await w.signOut(secret);
+    expect(w.as.asked.find((entry) => entry.path === "/revoke")!.headers["authorization"]).toBe(`Basic ${Buffer.from("me:s3cret").toString("base64")}`);
+    const { privateKey } = generateKeyPairSync("ec", {
+      namedCurve: "P-256",
+      privateKeyEncoding: { type: "pkcs8", format: "pem" },
+      publicKeyEncoding: { type: "spki", format: "pem" },
+    });
+    const key: OAuthSettings = { client_id: "me", private_key: privateKey, signing_algorithm: "ES256", issuer: w.as.issuer };
+    await w.signIn(key);
+    await w.signOut(key);
+    expect(revocations(w).at(-1)).toMatchObject({ client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer" });
+    w.as.metadata = { revocation_endpoint_auth_methods_supported: ["client_secret_post"] };
+    await w.signIn(secret);
+    await w.signOut(secret);
+    expect(revocations(w).at(-1)).toMatchObject({ client_id: "me", client_secret: "s3cret" });
+  });
+
+  it("forgets the tokens also where they cannot be revoked, says why, and repeats nothing that the server says of them", async () => {
     const w = await world();
     await w.signIn();
-    expect(logout(w.plan(), w.dataDir)).toBe(true);
-    expect(logout(w.plan(), w.dataDir)).toBe(false);
-    await expect(w.connect()).rejects.toThrow("not signed in yet");
+    expect(await w.signOut()).toEqual({ forgotten: true, revoked: false, problems: [expect.stringMatching(/offers no way to revoke tokens/)] });
+    await gone(w);
+    w.as.revoke = (token, answer) => answer(401, { error: "invalid_client", error_description: `no ${token}` });
+    await w.signIn();
+    const refused = await w.signOut();
+    expect(refused).toEqual({
+      forgotten: true,
+      revoked: false,
+      problems: [expect.stringMatching(/refused to revoke the refresh token: HTTP 401 invalid_client$/)],
+    });
+    expect(JSON.stringify(refused)).not.toMatch(/(refresh|access)-\d/);
+    await gone(w);
+    w.as.revoke = (token, answer) => (token.startsWith("access") ? answer(400, { error: "unsupported_token_type" }) : answer(200, {}));
+    await w.signIn();
+    expect(await w.signOut()).toMatchObject({ revoked: true, problems: [] });
+  });
+
+  it("waits for nobody longer than the person does, and a server that is gone does not hold it up", async () => {
+    const w = await world();
+    w.as.revoke = () => {};
+    await w.signIn();
+    const abort = new AbortController();
+    const waiting = w.signOut({}, abort.signal);
+    await until(() => revocations(w).length === 1);
+    abort.abort();
+    expect(await waiting).toMatchObject({ forgotten: true, revoked: false, problems: [expect.stringMatching(/stopped before it answered/)] });
+    await gone(w);
+    await w.signIn();
+    await w.as.close();
+    expect(await w.signOut()).toMatchObject({ forgotten: true, revoked: false, problems: [expect.stringContaining(w.as.issuer)] });
+    expect(new OAuthStore(w.dataDir, w.server.url).tokens()).toBeUndefined();
+  });
+
+  it("sends tokens only to whom they came from, over https", async () => {
+    const w = await world();
+    w.as.revoke = (_token, answer) => answer(200, {});
+    await w.signIn();
+    w.as.metadata = { issuer: "https://evil.test" };
+    expect(await w.signOut()).toMatchObject({ revoked: false, problems: [expect.stringContaining("another issuer")] });
+    w.as.metadata = {};
+    await w.signIn();
+    w.as.metadata = { revocation_endpoint: "http://evil.test/revoke" };
+    expect(await w.signOut()).toMatchObject({ revoked: false, problems: [expect.stringContaining("which is not https")] });
+    expect(revocations(w)).toEqual([]);
+  });
+
+  it("finds the revocation in OpenID metadata too", async () => {
+    const w = await world();
+    w.as.revoke = (_token, answer) => answer(200, {});
+    await w.signIn();
+    w.as.openid = true;
+    expect(await w.signOut()).toMatchObject({ revoked: true });
+    expect(revocations(w)).toHaveLength(2);
   });
 });
 

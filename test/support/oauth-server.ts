@@ -19,6 +19,10 @@ export interface AuthorizationServer {
   expiresIn: number | undefined;
   /** How long a token request takes. */
   delayMs: number;
+  /** Its metadata are those of an OpenID provider. */
+  openid: boolean;
+  /** Answers a revocation; none is offered while it is null. */
+  revoke: ((token: string, answer: (status: number, body: object) => void) => void) | null;
   close(): Promise<void>;
 }
 
@@ -47,6 +51,8 @@ export async function authorizationServer(): Promise<AuthorizationServer> {
       };
       switch (url.pathname) {
         case "/.well-known/oauth-authorization-server":
+        case "/.well-known/openid-configuration":
+          if (url.pathname.endsWith("openid-configuration") !== as.openid) return json(404, {});
           return json(200, {
             issuer: as.issuer,
             authorization_endpoint: `${as.issuer}/authorize`,
@@ -55,8 +61,11 @@ export async function authorizationServer(): Promise<AuthorizationServer> {
             response_types_supported: ["code"],
             code_challenge_methods_supported: ["S256"],
             token_endpoint_auth_methods_supported: ["none", "client_secret_basic", "private_key_jwt"],
+            ...(as.revoke === null ? {} : { revocation_endpoint: `${as.issuer}/revoke` }),
             ...as.metadata,
           });
+        case "/revoke":
+          return as.revoke!(params["token"]!, json);
         case "/register":
           return json(201, { ...(JSON.parse(body) as object), client_id: `client-${(n += 1)}` });
         case "/authorize": {
@@ -107,6 +116,8 @@ export async function authorizationServer(): Promise<AuthorizationServer> {
     metadata: {},
     expiresIn: undefined,
     delayMs: 0,
+    openid: false,
+    revoke: null,
     tokenRequests: () => asked.filter((entry) => entry.path === "/token").map((entry) => entry.params),
     close: () => (server.closeAllConnections(), new Promise((resolve) => server.close(() => resolve()))),
   };

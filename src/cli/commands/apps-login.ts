@@ -42,15 +42,18 @@ const loginCommand = defineCommand<{ browser?: boolean }>({
 
 const logoutCommand = defineCommand({
   usage: "apps logout <package>",
-  summary: "Forget the OAuth tokens of an http app.",
+  summary: "Sign out of an http app: revoke its OAuth tokens and forget them.",
+  details:
+    "Asks the authorization server to revoke refresh and access token where it offers that (RFC 7009), for ten seconds at most, then forgets them here, however that went. Exit code 0 also when they could not be revoked; stderr says why.",
   examples: ["aurora-mcp apps logout org.example.search"],
   run: async (context, options, [name]) => {
     const workspace = await openRunnable(context, options);
     const app = httpApp(workspace, name!);
-    const { logout } = await import("../../mcp/oauth-login.ts");
-    const forgotten = logout(app, workspace.plan.dataDir);
-    if (options.json) context.json({ app: app.package, forgotten });
-    else context.out(forgotten ? `signed out of ${app.package}` : `there was no sign-in to ${app.package}`);
+    const { logout } = await import("../../mcp/oauth-logout.ts");
+    const { forgotten, revoked, problems } = await logout(app, { dataDir: workspace.plan.dataDir, hostEnv: context.env, signal: context.signal });
+    for (const problem of problems) context.note(`${problem}; the tokens are forgotten here, but count there until they end`);
+    if (options.json) context.json({ app: app.package, forgotten, revoked, problems });
+    else context.out(forgotten ? `signed out of ${app.package}${revoked ? ", its tokens are revoked" : ""}` : `there was no sign-in to ${app.package}`);
   },
 });
 
