@@ -1,7 +1,7 @@
 /* Made from schemas/topology.schema.json by `npm run generate`. Do not edit. */
 
 /**
- * How long a health probe may take; any answer proves life.
+ * How long a health probe may take; any answer proves life. A server is probed every 30 s, and at once when a call timed out and not a word came meanwhile.
  */
 export type Duration = number | string;
 /**

@@ -155,6 +155,7 @@ async function send(deps: CallDeps, granted: Granted, options: OperationOptions,
     });
     return operation.read(raw);
   } catch (error) {
+    if (error instanceof LinkError && error.kind === "timeout") lease.timedOut();
     throw toKitError(error, target, lease.signal.aborted ? lease.signal.reason : null);
   } finally {
     joined.release();

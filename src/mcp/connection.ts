@@ -87,6 +87,9 @@ export class McpConnection implements Connection {
   get closed(): boolean {
     return this.#lane.closed !== null;
   }
+  get heard(): number {
+    return this.#lane.heard;
+  }
   get #hello(): ServerHello {
     return this.#session.hello;
   }

@@ -55,6 +55,7 @@ export class RpcLane {
   readonly #strays: StrayAnswers;
   readonly #listeners = new Set<() => void>();
   #nextId = 0;
+  #heard = 0;
   #toldStringIds = false;
   #closed: CloseReason | null = null;
 
@@ -122,6 +123,11 @@ export class RpcLane {
       await this.#wire.send(message).catch((error: unknown) => this.#handlers.note(`an answer to the server was not sent: ${(error as Error).message}`));
   }
 
+  /** How many messages of the server have arrived. */
+  get heard(): number {
+    return this.#heard;
+  }
+
   /** Resolves true when any message arrives within `ms`, false when none does or the connection ends. */
   heardWithin(ms: number): Promise<boolean> {
     return new Promise((resolve) => {
@@ -138,6 +144,7 @@ export class RpcLane {
   }
 
   #onMessage(message: WireMessage): void {
+    this.#heard += 1;
     if (this.#listeners.size > 0) for (const listener of [...this.#listeners]) listener();
     const { method, id } = message;
     if (typeof method !== "string") return this.#onAnswer(message);

@@ -39,6 +39,8 @@ export class AppRunner {
   #starts = 0;
   #forced = false;
   #starting: AbortController | null = null;
+  /** The running generation is silent where an answer was due: it is probed before its turn. */
+  #suspect: Generation | null = null;
   /** Why the running generation died, until the back-off has been told. */
   #crash: string | null = null;
   readonly #clock = new AlarmClock();
@@ -186,6 +188,7 @@ export class AppRunner {
     }
     const settled = this.#retries.isHopeless(plan);
     if (this.#forced || (!settled && (current === null || !sameConnection(current.plan, plan)))) return this.#startNew(plan);
+    if (current !== null && this.#suspect === current) return this.#probe(current);
     if (current !== null && this.#relisting.take()) return this.#listAgain(current);
     const woken = await this.#clock.sleep(current === null ? null : PROBE_EVERY_MS);
     if (!woken && current !== null && this.#current === current) await this.#probe(current);
@@ -245,6 +248,10 @@ export class AppRunner {
     this.#standing.nextAttempt = null;
     generation.shared.onNotification((method, params) => this.#onNotification(method, params));
     generation.shared.onClosed((reason) => this.#onClosed(generation, reason));
+    generation.onSilence = () => {
+      this.#suspect = generation;
+      this.#clock.nudge();
+    };
     this.#standing.set("ready", null);
     // The start is told last: whoever only follows the newest event of an app never takes one that runs for one that is down.
     if (old) void this.#drains.makeRoom(old, "beside");
@@ -319,6 +326,7 @@ export class AppRunner {
 
   async #probe(generation: Generation): Promise<void> {
     this.#relisting.forget();
+    this.#suspect = null;
     const alive = await generation.shared.alive(generation.plan.healthTimeoutMs);
     if (alive && isHealthy(generation.startedAt, this.deps.clock.monotonic())) this.#retries.healthy();
     if (alive || this.#current !== generation) return;
@@ -327,19 +335,11 @@ export class AppRunner {
   }
 
   async #listAgain(generation: Generation): Promise<void> {
-    try {
-      const { startTimeoutMs: limit } = generation.plan;
-      const after = this.deps.cleanListing(await generation.shared.list({ timeoutMs: limit, maxTotalMs: limit }));
-      const before = generation.listing;
-      this.#lastListing = generation.listing = after;
-      const changed = listingDigest(before) !== listingDigest(after);
-      this.#relisting.wasRead(changed);
-      if (!changed || this.#current !== generation) return;
-      this.deps.events.onListed(before, after);
-      this.deps.events.onChange();
-    } catch (error) {
-      this.deps.events.onProtocolError(`reading the catalogue again failed: ${messageOf(error)}`);
-    }
+    const before = await this.#relisting.read(generation, this.deps);
+    this.#lastListing = generation.listing;
+    if (before === null || this.#current !== generation) return;
+    this.deps.events.onListed(before, generation.listing);
+    this.deps.events.onChange();
   }
 
   async #takeDown(): Promise<void> {

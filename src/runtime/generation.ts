@@ -9,6 +9,8 @@ import type { JsonObject } from "../base/json.ts";
 export interface Lease {
   readonly connection: Connection;
   readonly signal: CancelSignal;
+  /** The call had no answer in time. When the server said nothing at all since the lease began, it is asked at once whether it lives. */
+  timedOut(): void;
   release(): void;
 }
 
@@ -40,6 +42,8 @@ export class Generation {
   readonly startedAt: number;
   /** Which life of the app this is: 0 is the first. Set when it takes over. */
   restarts = 0;
+  /** Told when a call on the shared connection timed out and not a word came meanwhile. */
+  onSilence: () => void = () => {};
   readonly #pid: number | null;
   readonly #sessions = new Map<string, Promise<Connection>>();
   readonly #hooks = new Map<string, Set<CallHooks>>();
@@ -104,10 +108,14 @@ export class Generation {
     this.#leases += 1;
     const running = this.#hooksOf(connection.scope);
     running.add(hooks);
+    const { heard } = connection;
     let held = true;
     return {
       connection,
       signal: this.#overdue.signal,
+      timedOut: () => {
+        if (connection === this.shared && connection.heard === heard) this.onSilence();
+      },
       release: () => {
         if (!held) return;
         held = false;

@@ -117,6 +117,8 @@ export interface Connection {
   readonly capabilities: JsonObject;
   readonly instructions: string | null;
   readonly closed: boolean;
+  /** How many messages of the server have arrived, of any kind: each is a sign of life. */
+  readonly heard: number;
   /** Any MCP request; gives the raw result object. */
   request(method: string, params: JsonObject, options?: RequestOptions): Promise<JsonObject>;
   notify(method: string, params: JsonObject): Promise<void>;

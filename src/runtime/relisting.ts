@@ -1,4 +1,9 @@
+import { messageOf } from "../base/errors.ts";
+import type { AppListing } from "../tools/types.ts";
+import type { AppRunnerDeps } from "./bring-up.ts";
 import { debounce } from "./debounce.ts";
+import type { Generation } from "./generation.ts";
+import { listingDigest } from "./listing-digest.ts";
 
 /** After the last `list_changed` of a burst, and at the latest after its first, the lists are read again. */
 const QUIET_MS = 250;
@@ -11,7 +16,7 @@ const CHANGED: ReadonlySet<string> = new Set([
   "notifications/prompts/list_changed",
 ]);
 
-/** Decides when an app's lists are read again. `wake` tells the loop that they should be. */
+/** Decides when an app's lists are read again, and reads them. `wake` tells the loop that they should be. */
 export class Relisting {
   readonly #wake: () => void;
   #due = false;
@@ -45,9 +50,22 @@ export class Relisting {
     return due;
   }
 
-  /** What a reading showed. */
-  wasRead(changed: boolean): void {
+  /**
+   * Reads a generation's lists again. Gives what it showed before when it shows something else now; null when it does not, or when the
+   * reading failed, which is told.
+   */
+  async read(generation: Generation, deps: Pick<AppRunnerDeps, "cleanListing" | "events">): Promise<AppListing | null> {
+    const before = generation.listing;
+    try {
+      const { startTimeoutMs: limit } = generation.plan;
+      generation.listing = deps.cleanListing(await generation.shared.list({ timeoutMs: limit, maxTotalMs: limit }));
+    } catch (error) {
+      deps.events.onProtocolError(`reading the catalogue again failed: ${messageOf(error)}`);
+      return null;
+    }
+    const changed = listingDigest(before) !== listingDigest(generation.listing);
     this.#falseAlarms = changed ? 0 : Math.min(this.#falseAlarms + 1, 10);
+    return changed ? before : null;
   }
 
   /** The server has been quiet for long. */

@@ -112,6 +112,21 @@ describe("signals become events", () => {
     ]);
   });
 
+  it("a server that hangs without dying is replaced as soon as a call timed out in silence", async () => {
+    await start({}, {}, {}, { call_timeout: "1s", mcp: { health_timeout: 1 } });
+    const old = t.pid("org.test.a")!;
+    process.kill(old, "SIGSTOP");
+    const begun = performance.now();
+    expect((await t.kit.callTool("org.test.a.echo", {})).error?.error_code).toBe("TIMEOUT");
+    await until(() => ![old, null].includes(t.pid("org.test.a")), 25_000);
+    // The probe of every 30 s would not have come yet.
+    expect(performance.now() - begun).toBeLessThan(20_000);
+    await has("lifecycle.crashed");
+    const crashed = (await t.inbox()).find((e) => e.payload.type === "lifecycle.crashed")!;
+    expect(crashed.payload.data).toMatchObject({ pid: old, reason: "gave no sign of life for 1s" });
+    await until(async () => !(await isRunning(old)));
+  });
+
   it("takes Aurora-native events both ways, once per idempotency key, and refuses reserved types", async () => {
     await start({
       on: {

@@ -209,6 +209,73 @@ describe("probes", () => {
   });
 });
 
+describe("a call that nothing answers", () => {
+  /** Holds a connection for `ms` as a call does that then times out; `meanwhile` happens half-way. */
+  const timedOutCall = async (w: ReturnType<typeof world>, ms: number, meanwhile = (): void => {}): Promise<void> => {
+    const held = lease(w);
+    await w.pass(0);
+    const { timedOut, release } = await held;
+    await w.pass(ms / 2);
+    meanwhile();
+    await w.pass(ms / 2);
+    timedOut();
+    release();
+  };
+
+  it("has the server probed at once: a hung one is replaced long before the next tick", async () => {
+    let hung = true;
+    const w = world({ [APP]: { alive: () => new Promise((resolve) => setTimeout(() => resolve(!hung), 1_000)) } });
+    await w.start();
+    await timedOutCall(w, 5_000);
+    await w.pass(1_000);
+    expect(w.log).toContain(`crashed ${APP}: gave no sign of life for 1s`);
+    hung = false;
+    await w.pass(1_000);
+    expect(w.view(APP)).toMatchObject({ state: "ready", restarts: 1 });
+    expect(w.attempts(APP)).toEqual([0, 6_200]);
+  });
+
+  it("changes nothing for a server that answers the probe, and many such calls are one probe", async () => {
+    const probes: number[] = [];
+    const w = world({ [APP]: { alive: () => probes.push(Date.now() - 1_000_000) > 0 } });
+    await w.start();
+    const held = Array.from({ length: 20 }, () => lease(w));
+    await w.pass(3_000);
+    for (const { timedOut, release } of await Promise.all(held)) {
+      timedOut();
+      release();
+    }
+    await w.pass(20_000);
+    expect(probes).toEqual([3_000]);
+    expect(w.view(APP).restarts).toBe(0);
+  });
+
+  it("says nothing about a server that said anything meanwhile: it lives, however slow the one call is", async () => {
+    let probes = 0;
+    const w = world({ [APP]: { alive: () => (probes += 1) > 0 } });
+    await w.start();
+    await timedOutCall(w, 5_000, () => w.connections.get(APP)!.notify("notifications/message", { level: "info", data: "working" }));
+    await w.pass(1_000);
+    expect(probes).toBe(0);
+  });
+
+  it("says nothing about a server that has taken over meanwhile", async () => {
+    let probes = 0;
+    const w = world({ [APP]: { alive: () => (probes += 1) > 0 } });
+    await w.start();
+    const held = lease(w);
+    await w.pass(0);
+    const { timedOut, release } = await held;
+    void w.runtime.runner(APP)!.restart();
+    await w.pass(100);
+    expect(w.view(APP).restarts).toBe(1);
+    timedOut();
+    release();
+    await w.pass(5_000);
+    expect(probes).toBe(0);
+  });
+});
+
 describe("starts side by side", () => {
   it("a mute server delays nobody: the healthy one is usable at once, and the mute one joins when it can", async () => {
     const w = world({

@@ -68,6 +68,7 @@ export function world(
     await server.connect?.(times.length, signal);
     let closed: CloseReason | null = null;
     let lists = 0;
+    let heard = 0;
     let onClosed: ((reason: CloseReason) => void) | null = null;
     let onNotification: ((method: string, params: JsonObject) => void) | null = null;
     const end = (reason: CloseReason): void => {
@@ -76,7 +77,10 @@ export function world(
       onClosed?.(reason);
     };
     connections.set(app, {
-      notify: (method, params = {}) => onNotification?.(method, params),
+      notify: (method, params = {}) => {
+        heard += 1;
+        onNotification?.(method, params);
+      },
       die: (message) => end({ planned: false, message, exitCode: null, signal: null, stderrTail: [] }),
     });
     return {
@@ -90,6 +94,9 @@ export function world(
       instructions: null,
       get closed() {
         return closed !== null;
+      },
+      get heard() {
+        return heard;
       },
       request: () => Promise.resolve({}),
       notify: () => Promise.resolve(),
