@@ -8,6 +8,7 @@ import type { ChangeSet } from "./plan/types.ts";
 import type { RuleRef } from "./policy/types.ts";
 import type { Progress, ServerRequest, TaskWish } from "./runtime/ports.ts";
 import type { AppState } from "./runtime/snapshot.ts";
+import type { LockSelection } from "./tools/lock.ts";
 import type { PinDifference } from "./tools/pins.ts";
 import type { TaskSupport } from "./tools/task-support.ts";
 import type { Catalog, Risk, Tool, ToolState } from "./tools/types.ts";
@@ -337,7 +338,8 @@ export interface Kit {
   plan(): Promise<ReloadResult & { readonly report: JsonObject }>;
   /** Unaccepted and changed pins, and accepting them. */
   lockDiff(): LockEntry[];
-  lockAccept(selection?: readonly string[]): Promise<LockEntry[]>;
+  /** All that waits, or what is selected, exactly as it was seen where it says so. Rejects with a ConflictError when that is no longer shown; nothing is accepted then. */
+  lockAccept(selection?: LockSelection): Promise<LockEntry[]>;
   on<E extends keyof KitEvents>(event: E, handler: KitEvents[E]): () => void;
   /** The tools that a client is shown: its selection, without what is quarantined or denied to it. Much cheaper than an export. */
   visibleTools?(client: string): readonly Tool[];
@@ -357,4 +359,7 @@ export interface Kit {
 }
 
 /** One difference between what servers show and what a person accepted. */
-export type LockEntry = PinDifference;
+export type LockEntry = PinDifference & {
+  /** Whether it is neither shown nor run until a person accepts it; what is not, the host pinned by itself at first sight. */
+  readonly quarantined: boolean;
+};

@@ -291,7 +291,7 @@ class HostedKit implements Kit {
     return this.#running().operator.lockDiff();
   }
 
-  lockAccept(selection?: readonly string[]): ReturnType<Kit["lockAccept"]> {
+  lockAccept(selection?: Parameters<Kit["lockAccept"]>[0]): ReturnType<Kit["lockAccept"]> {
     return this.#running().operator.lockAccept(selection);
   }
 

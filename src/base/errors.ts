@@ -82,3 +82,8 @@ export function messageOf(error: unknown): string {
   if (error instanceof Error) return error.message;
   return typeof error === "string" ? error : String(error);
 }
+
+/** The thing is no longer in the state that the request needs; the message says which, and what to do. */
+export class ConflictError extends Error {
+  override readonly name = "ConflictError";
+}

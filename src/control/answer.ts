@@ -1,6 +1,6 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { KitError, messageOf } from "../base/errors.ts";
+import { ConflictError, KitError, messageOf } from "../base/errors.ts";
 import { stringifyExact } from "../base/exact-json.ts";
 import type { Logger } from "../kit-api.ts";
 import { HttpError, statusOf } from "./http-errors.ts";
@@ -30,7 +30,8 @@ function writeHead(res: ServerResponse, reply: Reply, last: boolean): string {
 }
 
 /** Answers what a handler or a check threw, in the one error shape; faults of the host itself only go to the log. */
-export function refuse(req: IncomingMessage, res: ServerResponse, error: unknown, log: Logger): void {
+export function refuse(req: IncomingMessage, res: ServerResponse, thrown: unknown, log: Logger): void {
+  const error = thrown instanceof ConflictError ? new HttpError("CONFLICT", thrown.message) : thrown;
   if (res.headersSent) {
     res.destroy();
     return;

@@ -62,7 +62,7 @@ export interface ControlClient {
   apply(): Promise<ReloadResult>;
   plan(): Promise<ReloadResult & { readonly report: JsonObject }>;
   lockDiff(): Promise<LockEntry[]>;
-  lockAccept(selection?: readonly string[]): Promise<LockEntry[]>;
+  lockAccept(selection?: Parameters<Kit["lockAccept"]>[0]): Promise<LockEntry[]>;
   /** Envelopes and, when asked for, changes of the host, until the signal; reconnects when the stream breaks. `onGap` is told, for events may have been missed. */
   events(
     onEvent: (event: ServerSentEvent) => void,
@@ -140,7 +140,7 @@ export function createControlClient(host: ControlClient["host"], tokens: { reado
     apply: () => post("/api/apply", {}),
     plan: () => get("/api/plan"),
     lockDiff: () => get("/api/lock"),
-    lockAccept: (selection) => post("/api/lock/accept", selection === undefined ? {} : { select: [...selection] }),
+    lockAccept: (selection) => post("/api/lock/accept", selection === undefined ? {} : { select: selection as unknown as JsonObject[] }),
     async events(onEvent, { type = [], app = [], session, state, signal, onGap }) {
       const parameters = new URLSearchParams([...type.map((t) => ["type", t]), ...app.map((a) => ["app", a])] as [string, string][]);
       if (session !== undefined) parameters.set("session", session);

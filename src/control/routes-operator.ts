@@ -23,7 +23,30 @@ const CLEAR_BODY: JsonObject = {
 const ACCEPT_BODY: JsonObject = {
   type: "object",
   additionalProperties: false,
-  properties: { select: { type: "array", items: { type: "string", minLength: 1 }, description: "APP or APP/TOOL; absent accepts all." } },
+  properties: {
+    select: {
+      type: "array",
+      description:
+        "What to accept; absent accepts all. A name (APP or APP/TOOL) means what is there now. An object means a difference exactly as GET /api/lock showed it.",
+      items: {
+        oneOf: [
+          { type: "string", minLength: 1 },
+          {
+            type: "object",
+            required: ["app", "kind", "name", "pin", "accepted"],
+            additionalProperties: false,
+            properties: {
+              app: { type: "string", minLength: 1 },
+              kind: { enum: ["tool", "prompt", "resource_template", "resources", "instructions"] },
+              name: { type: "string" },
+              pin: { type: ["string", "null"], description: "The pin that was shown; null for what the server no longer shows." },
+              accepted: { type: ["string", "null"], description: "The accepted pin that was shown beside it." },
+            },
+          },
+        ],
+      },
+    },
+  },
 };
 
 const EMPTY_BODY: JsonObject = { type: "object", additionalProperties: false };
@@ -118,19 +141,25 @@ export function operatorRoutes(kit: Kit): Route[] {
       path: "/api/lock",
       group: "pins",
       summary: "What servers show, against what a person accepted.",
-      answer: jsonAnswer("Array of differences.", { type: "array", items: { type: "object" } }),
+      answer: jsonAnswer(
+        "Array of { app, kind, name, state, pin, accepted, diff, findings, quarantined }; invisible characters in diff and findings are escaped.",
+        {
+          type: "array",
+          items: { type: "object" },
+        },
+      ),
       handle: () => ({ json: kit.lockDiff() }),
     }),
     operator({
       method: "POST",
       path: "/api/lock/accept",
       group: "pins",
-      summary: "Accepts what servers show now, and writes tools.lock.json.",
+      summary: "Accepts what servers show, and writes tools.lock.json. 409 when a difference is no longer as it was shown; nothing is accepted then.",
       body: ACCEPT_BODY,
       answer: jsonAnswer("Array of accepted entries.", { type: "array", items: { type: "object" } }),
       async handle(context) {
         const select = bodyOf(ACCEPT_BODY, context.body)["select"];
-        return { json: await (Array.isArray(select) ? kit.lockAccept(select as string[]) : kit.lockAccept()) };
+        return { json: await (Array.isArray(select) ? kit.lockAccept(select as unknown as Parameters<Kit["lockAccept"]>[0]) : kit.lockAccept()) };
       },
     }),
   ];

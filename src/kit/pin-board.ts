@@ -6,7 +6,7 @@ import type { LockFile } from "../files/lock-file.ts";
 import type { AppStatus, LockEntry } from "../kit-api.ts";
 import type { AppPlan } from "../plan/types.ts";
 import type { Logger } from "../runtime/ports.ts";
-import { acceptInto, EMPTY_LOCK, type LockChange } from "../tools/lock.ts";
+import { acceptInto, EMPTY_LOCK, selectDifferences, type LockChange, type LockSelection } from "../tools/lock.ts";
 import { findingsOf, judgePins, lockDifferences, pinItems, selector, type PinItem, type PinKind, type PinMode, type PinVerdict } from "../tools/pins.ts";
 import type { AppListing } from "../tools/types.ts";
 
@@ -27,8 +27,8 @@ export interface PinBoard {
   diff(): LockEntry[];
   /** What the lint finds in what an app shows, accepted or not. */
   findings(app: string): AppStatus["findings"];
-  /** Accepts all that waits, or only the named apps and items (`APP`, `APP/TOOL`, `APP/prompt:NAME` …). Gives what was accepted. */
-  accept(selection?: readonly string[]): Promise<LockEntry[]>;
+  /** Accepts all that waits, or only what is selected. Gives what was accepted. Rejects with a ConflictError when something is not as it was seen; nothing is accepted then. */
+  accept(selection?: LockSelection): Promise<LockEntry[]>;
   /** Resolves when no pins are being stored. */
   settled(): Promise<void>;
   /** Takes over a changed configuration: apps gone from it are forgotten, the others judged by their new trust. */
@@ -104,7 +104,14 @@ export function createPinBoard(deps: PinBoardDeps): PinBoard {
       return [...seen.entries()]
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .flatMap(([app, { listing }]) =>
-          lockDifferences(app, pinItems(listing), own(lock.apps, app) as ToolsLock["apps"][string] | undefined, deps.store.definition, deps.lint(app)),
+          lockDifferences(
+            app,
+            pinItems(listing),
+            own(lock.apps, app) as ToolsLock["apps"][string] | undefined,
+            deps.store.automatic(app),
+            deps.store.definition,
+            deps.lint(app),
+          ).map((entry) => ({ ...entry, quarantined: entry.state !== "removed" && !board.check(app, entry.kind, entry.name).accepted })),
         );
     },
     findings(app) {
@@ -115,13 +122,15 @@ export function createPinBoard(deps: PinBoardDeps): PinBoard {
       return entry.findings;
     },
     async accept(selection) {
-      const wanted = board.diff().filter((entry) => entry.state !== "accepted" && isSelected(entry, selection));
+      const wanted = selectDifferences(board.diff(), selection);
       const changes: LockChange[] = wanted.map((e) => ({ app: e.app, kind: e.kind, name: e.name, pin: e.pin, seen: e.accepted }));
+      // Taken now: what a server shows while the file is written was seen by nobody.
+      const items = [...seen].map(([app, { listing }]) => ({
+        app,
+        items: pinItems(listing).filter((item) => wanted.some((w) => w.app === app && w.kind === item.kind && w.name === item.name)),
+      }));
       await deps.lockFile().update((current) => acceptInto(current, changes));
-      for (const [app, { listing }] of seen) {
-        const items = pinItems(listing).filter((item) => wanted.some((w) => w.app === app && w.kind === item.kind && w.name === item.name));
-        if (items.length > 0) await deps.store.accept(app, items);
-      }
+      for (const of of items) if (of.items.length > 0) await deps.store.accept(of.app, of.items);
       await board.reload();
       return wanted;
     },
@@ -141,8 +150,4 @@ export function createPinBoard(deps: PinBoardDeps): PinBoard {
     },
   };
   return board;
-}
-
-function isSelected(entry: LockEntry, selection: readonly string[] | undefined): boolean {
-  return selection === undefined || selection.includes(entry.app) || selection.includes(selector(entry.app, entry));
 }

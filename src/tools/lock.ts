@@ -1,17 +1,10 @@
+import { ConflictError } from "../base/errors.ts";
 import { isObject, own, setOwn } from "../base/json.ts";
 import type { AppPins, ToolsLock } from "../../generated/tools-lock.d.ts";
-import { isSingle, pinEntries, pinIn, SECTIONS, selector, SINGLE_KINDS, type PinKind, type SingleKind } from "./pins.ts";
+import { isSingle, type PinDifference, pinEntries, pinIn, SECTIONS, selector, SINGLE_KINDS, type PinKind, type SingleKind } from "./pins.ts";
 
 /** A lock in which nothing is accepted. */
 export const EMPTY_LOCK: ToolsLock = Object.freeze({ lock: 1, apps: {} });
-
-/** Somebody else accepted something for the same item since the difference was looked at. */
-export class LockConflict extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "LockConflict";
-  }
-}
 
 /** One change to a lock: the item gets this pin, or none (null: it is taken out). `seen` is the accepted pin the person saw. */
 export interface LockChange {
@@ -21,6 +14,15 @@ export interface LockChange {
   readonly pin: string | null;
   readonly seen: string | null;
 }
+
+/**
+ * One difference as a person saw it: it is accepted only while the server shows exactly this (`pin`; null for an item that is gone) and the
+ * lock still holds what it held then (`accepted`).
+ */
+export type SeenDifference = Pick<PinDifference, "app" | "kind" | "name" | "pin" | "accepted">;
+
+/** What to accept: `APP`, `APP/TOOL`, `APP/prompt:NAME` … as it is now, or differences exactly as they were seen. */
+export type LockSelection = readonly (string | SeenDifference)[];
 
 const PIN = /^sha256:[0-9a-f]{64}$/;
 
@@ -77,7 +79,7 @@ function sortedPins(pins: AppPins): AppPins {
 }
 
 /**
- * A new lock with these changes. Throws {@link LockConflict} when an item's accepted pin is no longer the one the person saw: an
+ * A new lock with these changes. Throws a {@link ConflictError} when an item's accepted pin is no longer the one the person saw: an
  * older view never overwrites a newer decision.
  */
 export function acceptInto(lock: ToolsLock, changes: readonly LockChange[]): ToolsLock {
@@ -86,7 +88,7 @@ export function acceptInto(lock: ToolsLock, changes: readonly LockChange[]): Too
     const pins = (own(apps, change.app) as AppPins | undefined) ?? {};
     const now = pinIn(pins, change.kind, change.name) ?? null;
     if (now !== change.seen && now !== change.pin) {
-      throw new LockConflict(
+      throw new ConflictError(
         `tools.lock.json was changed meanwhile for ${selector(change.app, change)}: look at \`aurora-mcp lock\` again before you accept it`,
       );
     }
@@ -95,6 +97,26 @@ export function acceptInto(lock: ToolsLock, changes: readonly LockChange[]): Too
     if (pinEntries(pins).length === 0) delete apps[change.app];
   }
   return { ...lock, apps };
+}
+
+/**
+ * The open differences that a selection means; all of them without one. What was accepted meanwhile as it was seen needs nothing more.
+ * Throws a {@link ConflictError} when a difference is not what was seen any more.
+ */
+export function selectDifferences<D extends PinDifference>(all: readonly D[], selection: LockSelection | undefined): D[] {
+  const open = all.filter((entry) => entry.state !== "accepted");
+  if (selection === undefined) return open;
+  const names = new Set(selection.filter((word) => typeof word === "string"));
+  const chosen = new Set(open.filter((entry) => names.has(entry.app) || names.has(selector(entry.app, entry))));
+  for (const seen of selection) {
+    if (typeof seen === "string") continue;
+    const now = all.find((entry) => entry.app === seen.app && entry.kind === seen.kind && entry.name === seen.name);
+    if (now?.state === "accepted" && now.pin === seen.pin) continue;
+    if (now === undefined || now.pin !== seen.pin || now.accepted !== seen.accepted)
+      throw new ConflictError(`${selector(seen.app, seen)} is not what was shown any more, so nothing was accepted: look at it again`);
+    chosen.add(now);
+  }
+  return [...chosen];
 }
 
 /** Sets or (with null) removes the pin of one item, in place. */

@@ -149,13 +149,15 @@ export interface PinDifference {
 }
 
 /**
- * What `lock` shows of one app: its items against the lock alone, for the lock is what a person answers for. `known` gives the definition
+ * What `lock` shows of one app: its items against the lock alone, for the lock is what a person answers for; what changed since it was
+ * pinned by itself (`automatic`) stands before the whole of it. `known` gives the definition
  * behind an accepted pin, where it was kept. Sorted by kind and name.
  */
 export function lockDifferences(
   app: string,
   items: readonly PinItem[],
   locked: AppPins | undefined,
+  automatic: AppPins | undefined,
   known: (pin: string) => Json | undefined,
   findings: PinContext["findings"],
 ): PinDifference[] {
@@ -163,7 +165,8 @@ export function lockDifferences(
     const accepted = pinIn(locked, item.kind, item.name) ?? null;
     const base = { app, kind: item.kind, name: item.name, pin: item.pin, accepted };
     if (accepted === item.pin) return { ...base, state: "accepted", diff: [], findings: findingsOf(item, findings) };
-    if (accepted === null) return { ...base, state: "new", diff: describeNew(item.definition), findings: findingsOf(item, findings) };
+    if (accepted === null)
+      return { ...base, state: "new", diff: describeUnlocked(item, pinIn(automatic, item.kind, item.name), known), findings: findingsOf(item, findings) };
     const before = known(accepted);
     const diff =
       before === undefined
@@ -186,6 +189,12 @@ export function lockDifferences(
       });
   }
   return out.sort((a, b) => (`${a.kind} ${a.name}` < `${b.kind} ${b.name}` ? -1 : 1));
+}
+
+function describeUnlocked(item: PinItem, first: string | undefined, known: (pin: string) => Json | undefined): string[] {
+  const whole = describeNew(item.definition);
+  const before = first === undefined || first === item.pin ? undefined : known(first);
+  return before === undefined ? whole : ["changed since it was first seen:", ...describeChange(before, item.definition), "as a whole it is now:", ...whole];
 }
 
 /** All pins of an app as a list. */

@@ -226,6 +226,12 @@ describe("the rest of the API", () => {
     expect((await get("/api/plan")).json).toMatchObject({ report: { changes: 0 } });
     expect((await get("/api/lock")).json).toMatchObject([{ state: "new" }]);
     expect((await post("/api/lock/accept", { select: ["b"] })).json).toMatchObject([{ app: "b", state: "accepted" }]);
+    const seen = { app: "a", kind: "tool", name: "t", pin: "sha256:1", accepted: null };
+    expect((await post("/api/lock/accept", { select: [seen] })).json).toMatchObject([{ app: "a", state: "accepted" }]);
+    const late = await post("/api/lock/accept", { select: [{ ...seen, pin: "sha256:2" }] });
+    expect([late.status, code(late)]).toEqual([409, "CONFLICT"]);
+    for (const wrong of [{ ...seen, pin: undefined }, { ...seen, kind: "plugin" }, { ...seen, more: 1 }, 7])
+      expect([wrong, (await post("/api/lock/accept", { select: [wrong] })).status]).toEqual([wrong, 400]);
     expect((await post("/api/sessions/clear", { client: "caller", session: "s1" })).json).toEqual({ cleared: true });
     expect((await post("/api/sessions/clear", { client: "caller", session: "s1" })).json).toEqual({ cleared: false });
     expect((await get("/api/sessions")).json).toEqual([]);

@@ -43,6 +43,36 @@ describe("pins, quarantine and data flow", () => {
     expect(lock.apps).toMatchObject({ "org.test.a": { tools: { echo: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) } } });
   });
 
+  it("accepts only what a person saw: not a definition that came after the look, and not half of a choice", async () => {
+    const [echo, poke] = ["echo", "poke"].map((name) => (description: string) => ({ name, description })) as [(d: string) => object, (d: string) => object];
+    const script = {
+      on: {
+        "tools/list": [tools(echo("One."), poke("Pokes."))],
+        "tools/list#2": [tools(echo("Two."), poke("Pokes."))],
+        "tools/list#3": [tools(echo("Three."), poke("Pokes."))],
+        "tools/call poke": [{ notify: { method: "notifications/tools/list_changed" } }, { result: { content: [] } }],
+      },
+    };
+    t = await startKit({
+      "topology/topology.yaml": topologyText({ "org.test.a": scriptedApp(script) }, { policies: ["policies/*.yaml"] }),
+      "topology/policies/p.yaml": POLICY,
+    });
+    const shown = (word: string) => until(() => t.kit.lockDiff().some((e) => e.name === "echo" && e.diff.join().includes(word)));
+    const entryOf = (name: string) => t.kit.lockDiff().find((e) => e.name === name)!;
+    await t.kit.callTool("org.test.a.poke", {});
+    await shown("Two.");
+    const seen = [entryOf("echo"), entryOf("poke")];
+    expect(seen.map((e) => e.quarantined)).toEqual([true, false]);
+    expect(seen[0]!.diff.slice(0, 2)).toEqual(["changed since it was first seen:", 'description: "One." → "Two."']);
+    await t.kit.callTool("org.test.a.poke", {});
+    await shown("Three.");
+    await expect(t.kit.lockAccept(seen)).rejects.toThrow("org.test.a/echo is not what was shown any more, so nothing was accepted: look at it again");
+    expect([entryOf("echo"), entryOf("poke")]).toMatchObject([{ accepted: null, quarantined: true }, { accepted: null }]);
+    await t.kit.lockAccept([entryOf("echo")]);
+    expect([entryOf("echo").state, entryOf("poke").state]).toEqual(["accepted", "new"]);
+    expect(t.kit.catalog().byFull("org.test.a.echo")?.state).toBe("exposed");
+  });
+
   it("shows and runs nothing of a low-trust app, and nothing at all under pins: enforce, before a person accepts", async () => {
     t = await startKit({
       "topology/topology.yaml": topologyText(

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { chromium, type BrowserContext, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CallResult } from "../../src/kit-api.ts";
 import { until } from "../support/kit.ts";
-import { householdFiles, startWebHost, type WebHost } from "../support/web-host.ts";
+import { changingFiles, householdFiles, startWebHost, type WebHost } from "../support/web-host.ts";
 
 const CANDIDATES = [process.env["CHROMIUM"], "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const browser = CANDIDATES.find((file) => file !== undefined && existsSync(file));
@@ -55,10 +55,10 @@ function drive(executablePath: string): void {
     if (profile) await rm(profile, { recursive: true, force: true });
   });
 
-  async function signIn(page: Page, token: string): Promise<void> {
-    await page.goto(`${host.url}/`);
+  async function signIn(page: Page, token: string, url = host.url): Promise<void> {
+    await page.goto(`${url}/`);
     await page.evaluate("sessionStorage.clear()");
-    await page.goto(`${host.url}/`);
+    await page.goto(`${url}/`);
     await page.reload();
     await page.getByLabel("Operator token").fill(token);
     await page.keyboard.press("Enter");
@@ -192,6 +192,39 @@ function drive(executablePath: string): void {
     }
   });
 
+  it("accepts exactly the definition that it shows, with nothing hidden in it, and lets nothing change under the pointer", async () => {
+    const own = await startWebHost(changingFiles());
+    const other = await context.newPage();
+    other.setDefaultTimeout(15_000);
+    try {
+      await signIn(other, own.operator, own.url);
+      await own.kit.callTool("org.test.a.poke", {});
+      await other.getByRole("link", { name: "Pins, 1" }).click();
+      const card = other.getByRole("article", { name: "Pin of org.test.a/echo" });
+      await card.getByText("changed since it was first seen:").waitFor();
+      await card.getByText(String.raw`"One." → "Two.\u{202e}\u{200b} <img src=x onerror="document.title=1">"`).waitFor();
+      expect(await other.locator("main img").count()).toBe(0);
+      await other.getByText("1 difference in use").waitFor();
+
+      await own.kit.callTool("org.test.a.poke", {});
+      await card.getByText("The server shows something else now; this is no longer it.").waitFor();
+      expect(await card.getByRole("button", { name: /^Accept/ }).count()).toBe(0);
+      await card.getByText("Two.").first().waitFor();
+      await card.getByRole("button", { name: "Show what is there now" }).click();
+      await card.getByText('"One." → "Three."').waitFor();
+      await card.getByRole("button", { name: "Accept org.test.a/echo" }).click();
+      await card.getByText("Accepted.").waitFor();
+      expect(await card.getByRole("button").count()).toBe(0);
+      expect(own.kit.catalog().byFull("org.test.a.echo")?.state).toBe("exposed");
+      const { pin } = own.kit.lockDiff().find((entry) => entry.name === "echo")!;
+      expect(await readFile(path.join(own.workspace.root, "topology/tools.lock.json"), "utf8")).toContain(pin!);
+      await other.getByText("Nothing waits.", { exact: false }).waitFor();
+    } finally {
+      await other.close();
+      await own.stop();
+    }
+  });
+
   it("reloads with a typo and shows the line, and goes on with the mended file", async () => {
     await open("graph");
     const file = "topology/policies/rules.yaml";
@@ -211,7 +244,7 @@ function drive(executablePath: string): void {
 
   it("fits a screen of 360 px in every view, and the picture stays a picture", async () => {
     await page.setViewportSize({ width: 360, height: 740 });
-    for (const view of ["graph", "graph/app%3Aim.polaris.qq", "approvals", "events", "tools", "tools/im.polaris.qq.send_message", "config"]) {
+    for (const view of ["graph", "graph/app%3Aim.polaris.qq", "approvals", "events", "tools", "tools/im.polaris.qq.send_message", "pins", "config"]) {
       await open(view);
       await page.waitForTimeout(200);
       expect([view, await scrollWidth()]).toEqual([view, 360]);
@@ -237,7 +270,7 @@ function drive(executablePath: string): void {
     const other = await context.newPage();
     await signIn(other, host.caller);
     await other.getByText("caller: read only").waitFor();
-    expect(await other.getByRole("link", { name: /^(Approvals|Events)/ }).count()).toBe(0);
+    expect(await other.getByRole("link", { name: /^(Approvals|Events|Pins)/ }).count()).toBe(0);
     expect(await other.getByRole("button", { name: "Reload" }).isVisible()).toBe(false);
     await other.locator('[data-key="app:im.polaris.qq"]').waitFor();
     await other.close();

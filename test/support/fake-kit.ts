@@ -1,6 +1,6 @@
 import { NO_CHANGES } from "./changes.ts";
 import { randomUUID } from "node:crypto";
-import { KitError, type ErrorCode } from "../../src/base/errors.ts";
+import { ConflictError, KitError, type ErrorCode } from "../../src/base/errors.ts";
 import { compileSchema } from "../../src/base/json-schema.ts";
 import { digest, isObject, type Json, type JsonObject } from "../../src/base/json.ts";
 import { nearest } from "../../src/base/text.ts";
@@ -368,9 +368,13 @@ export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
       return result;
     },
     plan: async () => ({ ...reloadResult("unchanged"), report: { changes: 0 } }),
-    lockDiff: () => [{ app: "a", kind: "tool", name: "t", state: "new", pin: "sha256:1", accepted: null, diff: [], findings: [] }],
+    lockDiff: () => [{ app: "a", kind: "tool", name: "t", state: "new", pin: "sha256:1", accepted: null, diff: [], findings: [], quarantined: true }],
     lockAccept: async (selection) =>
-      (selection ?? ["a"]).map((app) => ({ app, kind: "tool", name: "t", state: "accepted", pin: "sha256:1", accepted: "sha256:1", diff: [], findings: [] })),
+      (selection ?? ["a"]).map((chosen) => {
+        if (typeof chosen !== "string" && chosen.pin !== "sha256:1") throw new ConflictError("a/t is not what was shown any more");
+        const app = typeof chosen === "string" ? chosen : chosen.app;
+        return { app, kind: "tool", name: "t", state: "accepted", pin: "sha256:1", accepted: "sha256:1", diff: [], findings: [], quarantined: false };
+      }),
     on(event, handler) {
       const set = handlers.get(event) ?? handlers.set(event, new Set()).get(event)!;
       set.add(handler as never);

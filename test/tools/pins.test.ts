@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import { describeChange, describeNew } from "../../src/tools/describe-change.ts";
-import { acceptInto, EMPTY_LOCK, LockConflict, readLock, writeLock } from "../../src/tools/lock.ts";
+import { ConflictError } from "../../src/base/errors.ts";
+import { acceptInto, EMPTY_LOCK, readLock, selectDifferences, writeLock } from "../../src/tools/lock.ts";
 import { judgePins, lockDifferences, pinItems, pinOf, selector, type PinContext } from "../../src/tools/pins.ts";
 import { lintMessages } from "../../src/tools/text-lint.ts";
 import type { AppListing, ToolDefinition } from "../../src/tools/types.ts";
@@ -146,7 +147,7 @@ describe("the lock", () => {
 
   it("an older view never overwrites a newer decision", () => {
     const lock = acceptInto(EMPTY_LOCK, [{ app: "a", kind: "tool", name: "t", pin: pinOf(1), seen: null }]);
-    expect(() => acceptInto(lock, [{ app: "a", kind: "tool", name: "t", pin: pinOf(2), seen: null }])).toThrow(LockConflict);
+    expect(() => acceptInto(lock, [{ app: "a", kind: "tool", name: "t", pin: pinOf(2), seen: null }])).toThrow(ConflictError);
     expect(acceptInto(lock, [{ app: "a", kind: "tool", name: "t", pin: pinOf(1), seen: null }]).apps).toEqual(lock.apps);
     expect(acceptInto(lock, [{ app: "a", kind: "tool", name: "t", pin: null, seen: pinOf(1) }]).apps).toEqual({});
   });
@@ -171,6 +172,7 @@ describe("the lock", () => {
       "dict",
       items,
       locked,
+      undefined,
       (pin) => (pin === pinOf(kept) ? kept : undefined),
       (i) => lintMessages(i),
     );
@@ -183,11 +185,58 @@ describe("the lock", () => {
         "dict",
         items,
         locked,
+        undefined,
         () => undefined,
         () => [],
       )[2]!.diff[0],
     ).toContain("not kept on this machine");
     expect(selector("dict", { kind: "prompt", name: "daily" })).toBe("dict/prompt:daily");
+  });
+
+  it("shows what changed since an item was pinned by itself, before the whole of it", () => {
+    const first: JsonObject = { ...lookup, description: "old" };
+    const [entry] = lockDifferences(
+      "dict",
+      pinItems(listing({ tools: [lookup] })),
+      undefined,
+      { tools: { lookup: pinOf(first) } },
+      (pin) => (pin === pinOf(first) ? first : undefined),
+      () => [],
+    );
+    expect(entry).toMatchObject({ state: "new", accepted: null });
+    expect(entry!.diff.slice(0, 3)).toEqual(["changed since it was first seen:", 'description: "old" → "Looks a word up."', "as a whole it is now:"]);
+  });
+
+  describe("what a person saw", () => {
+    const at = (items: AppListing["tools"], locked: Parameters<typeof lockDifferences>[2]) =>
+      lockDifferences(
+        "dict",
+        pinItems(listing({ tools: [...items] })),
+        locked,
+        undefined,
+        () => undefined,
+        () => [],
+      );
+    const seen = at([lookup, { name: "other" }], undefined);
+
+    it("is accepted alone, exactly as it was", () => {
+      expect(selectDifferences(seen, [seen[0]!])).toEqual([seen[0]]);
+      expect(selectDifferences(seen, ["dict/other"])).toEqual([seen[1]]);
+      expect(selectDifferences(seen, undefined)).toEqual(seen);
+    });
+
+    it("is refused whole when one part is another by now, is gone, or somebody decided otherwise", () => {
+      const other = [
+        at([{ ...lookup, description: "else" }, { name: "other" }], undefined),
+        at([{ name: "other" }], undefined),
+        at([lookup, { name: "other" }], { tools: { lookup: pinOf("x") } }),
+      ];
+      for (const now of other) expect(() => selectDifferences(now, seen)).toThrow(ConflictError);
+    });
+
+    it("needs nothing more when it was accepted meanwhile", () => {
+      expect(selectDifferences(at([lookup, { name: "other" }], { tools: { lookup: pinOf(lookup) } }), [seen[0]!])).toEqual([]);
+    });
   });
 });
 

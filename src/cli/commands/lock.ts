@@ -57,7 +57,8 @@ export const lockCommand = defineCommand<LockFlags>({
           context.interactive ? EXIT.problems : EXIT.couldNotRun,
         );
       }
-      const accepted = await host.lockAccept(selection);
+      // Exactly what was shown: a server may show something else by the time a person has read it.
+      const accepted = await host.lockAccept(open.map(({ app, kind, name, pin, accepted: before }) => ({ app, kind, name, pin, accepted: before })));
       if (options.json) context.json(accepted);
       else context.out(context.style("green", `accepted ${open.length} entries`));
     }),

@@ -5,6 +5,7 @@ import { h, put } from "./dom.js";
 import { showEvents } from "./events.js";
 import { showGraph } from "./graph.js";
 import { note } from "./parts.js";
+import { showPins } from "./pins.js";
 import { changes, connect, disconnect, state } from "./store.js";
 import { safeText } from "./text.js";
 import { showTools } from "./tools.js";
@@ -17,6 +18,7 @@ const VIEWS = [
   { name: "approvals", title: "Approvals", show: showApprovals, operator: true },
   { name: "events", title: "Events", show: showEvents, operator: true },
   { name: "tools", title: "Tools", show: showTools, operator: false },
+  { name: "pins", title: "Pins", show: showPins, operator: true },
   { name: "config", title: "Config", show: showConfig, operator: false },
 ];
 
@@ -76,7 +78,7 @@ function showCounts() {
   if (status === null) return;
   const waiting = role === "operator" ? approvals.filter((row) => row.state === "pending").length : 0;
   const errors = status.config.errors.length;
-  const counts = { approvals: waiting, config: errors };
+  const counts = { approvals: waiting, pins: status.tools.quarantined, config: errors };
   for (const [name, count] of Object.entries(counts)) {
     const tab = tabs.querySelector(`[data-tab="${name}"]`);
     if (!tab) continue;

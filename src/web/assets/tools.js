@@ -100,6 +100,7 @@ async function showTool(detail, tool) {
       ["Risk", h("span", {}, chip("risk", tool.risk), " ", safe(tool.risk_source))],
       ["Action", chip("action", tool.action)],
       ["State", h("span", {}, chip("tool", tool.state), " ", safe(tool.reason))],
+      ["Pin", tool.state === "quarantined" && state.role === "operator" ? h("a", { href: "#pins" }, "Look at it and accept it") : null],
       ["Cost", `about ${tool.tokens} tokens in MCP's own form`],
     ]),
     body,
