@@ -59,14 +59,15 @@ export function exportTools(tools: readonly ExportTool[], target: ExportFormat, 
   const leftOut: { full: string; reason: string }[] = [];
   const maxName = options.maxName ?? (target === "litellm" ? LITELLM_MAX_NAME : MAX_SHORT_NAME);
   const all = options.mode === "search" ? SEARCH_MODE_TOOLS : tools;
-  const shorter =
-    maxName === MAX_SHORT_NAME
-      ? undefined
-      : shortNames(
-          all.map((tool) => ({ app: tool.app, tool: tool.name, full: tool.full })),
-          { max: maxName },
-        );
-  const nameOf = (tool: ExportTool): string => (tool.short.length <= maxName ? tool.short : shorter!.get(tool.full)!);
+  let shorter: ReadonlyMap<string, string> | undefined;
+  const nameOf = (tool: ExportTool): string => {
+    if (tool.short.length <= maxName) return tool.short;
+    shorter ??= shortNames(
+      all.map((other) => ({ app: other.app, tool: other.name, full: other.full })),
+      { max: maxName },
+    );
+    return shorter.get(tool.full)!;
+  };
 
   const usable: ExportTool[] = [];
   for (const tool of all) {

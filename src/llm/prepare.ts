@@ -20,26 +20,35 @@ export interface PreparedSchema {
 
 export type Preparation = PreparedSchema | Extract<RepairedSchema, { kind: "excluded" }>;
 
-const prepared = new WeakMap<object, Map<string, Preparation>>();
-const repaired = new WeakMap<object, RepairedSchema>();
+/** What is remembered of a schema. */
+interface Remembered {
+  repaired?: RepairedSchema;
+  /** References that leave the document exclude the tool. */
+  prepared?: Preparation;
+  /** They are anything. */
+  preparedOpen?: Preparation;
+}
+
+const remembered = new WeakMap<object, Remembered>();
+
+function memoryOf(inputSchema: object): Remembered {
+  let memory = remembered.get(inputSchema);
+  if (!memory) remembered.set(inputSchema, (memory = {}));
+  return memory;
+}
 
 /** Prepares an input schema; the result is remembered for as long as the schema object lives. */
 export function prepareSchema(inputSchema: unknown, options: RepairOptions = {}): Preparation {
   if (typeof inputSchema !== "object" || inputSchema === null) return prepare(inputSchema, options);
-  const mode = options.externalRefs ?? "exclude";
-  let byMode = prepared.get(inputSchema);
-  if (!byMode) prepared.set(inputSchema, (byMode = new Map()));
-  let result = byMode.get(mode);
-  if (!result) byMode.set(mode, (result = prepare(inputSchema, options)));
-  return result;
+  const memory = memoryOf(inputSchema);
+  if (options.externalRefs === "any") return (memory.preparedOpen ??= prepare(inputSchema, options));
+  return (memory.prepared ??= prepare(inputSchema, options));
 }
 
 /** The repaired schema that arguments are checked against; remembered as {@link prepareSchema}. */
 export function repairedSchema(inputSchema: unknown): RepairedSchema {
   if (typeof inputSchema !== "object" || inputSchema === null) return repairSchema(inputSchema);
-  let result = repaired.get(inputSchema);
-  if (!result) repaired.set(inputSchema, (result = repairSchema(inputSchema)));
-  return result;
+  return (memoryOf(inputSchema).repaired ??= repairSchema(inputSchema));
 }
 
 function prepare(inputSchema: unknown, options: RepairOptions): Preparation {

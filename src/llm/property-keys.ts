@@ -72,7 +72,7 @@ export function withKeyStyle(prepared: PreparedSchema, style: KeyStyle, notes: N
   const rename = (name: string): string => renamed.get(name) ?? name;
   const walk = (schema: Json): Json => {
     if (!isObject(schema)) return schema;
-    const node = mapSubschemas(schema as Node, "", walk);
+    const node = { ...mapSubschemas(schema as Node, "", walk) };
     const properties = propertiesOf(node);
     if (properties) node["properties"] = renameKeys(properties, rename);
     if (node["required"] !== undefined) node["required"] = requiredOf(node).map(rename);

@@ -1,10 +1,26 @@
 import { compileRegExp } from "../base/json-schema.ts";
 
+/** Verdicts on the patterns met last; catalogues say the same few again and again, and compiling one is dear. */
+const verdicts = new Map<string, boolean>();
+const MAX_VERDICTS = 500;
+/** Longer patterns are looked at each time, so that the verdicts stay small. */
+const MAX_REMEMBERED = 500;
+
 /**
  * Whether a pattern means the same in every engine a provider may use (Rust, RE2, Python, ECMAScript): no lookaround,
  * back-references, Unicode properties, named groups or escapes that only some of them know.
  */
 export function isPortablePattern(pattern: string): boolean {
+  const known = verdicts.get(pattern);
+  if (known !== undefined) return known;
+  const verdict = hasPortableSyntax(pattern) && compileRegExp(pattern).ok;
+  if (pattern.length > MAX_REMEMBERED) return verdict;
+  if (verdicts.size >= MAX_VERDICTS) verdicts.clear();
+  verdicts.set(pattern, verdict);
+  return verdict;
+}
+
+function hasPortableSyntax(pattern: string): boolean {
   let inClass = false;
   for (let i = 0; i < pattern.length; i += 1) {
     const char = pattern.charAt(i);
@@ -27,5 +43,5 @@ export function isPortablePattern(pattern: string): boolean {
       return false;
     }
   }
-  return !inClass && compileRegExp(pattern).ok;
+  return !inClass;
 }

@@ -20,6 +20,7 @@ export function refsIn(schema: Json, found: Set<string> = new Set()): Set<string
 
 /** Which definitions reach themselves, each with all that reach it and are reached by it (strongly connected groups). */
 export function definitionGraph(definitions: ReadonlyMap<string, Json>): { readonly cycles: ReadonlyMap<string, ReadonlySet<string>> } {
+  if (definitions.size === 0) return { cycles: new Map() };
   const edges = new Map([...definitions].map(([name, node]) => [name, refsIn(node)]));
   const index = new Map<string, number>();
   const low = new Map<string, number>();
@@ -90,9 +91,7 @@ export function pruneRequired(root: Node, definitions: ReadonlyMap<string, Json>
       prune(child, key === null ? `${pointer}/${keyword}` : pointTo(`${pointer}/${keyword}`, key), IN_PLACE.has(keyword) || keyword === "contains"),
     );
     const required = requiredOf(node);
-    if (branch || required.length === 0) return;
-    const own = propertiesOf(node);
-    if (own && required.every((key) => Object.hasOwn(own, key))) return;
+    if (branch || declaresRequired(node)) return;
     const declared = declaredIn(node, definitions);
     const kept = required.filter((key) => declared.has(key));
     if (kept.length === required.length) return;
@@ -102,6 +101,14 @@ export function pruneRequired(root: Node, definitions: ReadonlyMap<string, Json>
   };
   prune(root, "", false);
   for (const [name, node] of definitions) prune(node, `/$defs/${name}`, inBranches.has(name));
+}
+
+/** Whether a node itself declares every property that it requires. */
+export function declaresRequired(node: Node): boolean {
+  const required = requiredOf(node);
+  if (required.length === 0) return true;
+  const own = propertiesOf(node);
+  return own !== undefined && required.every((key) => Object.hasOwn(own, key));
 }
 
 /** Names of the properties that a node declares itself, through its references or in any branch. */

@@ -37,6 +37,8 @@ export function inlineRefs(schema: Node, cycles: ReadonlyMap<string, ReadonlySet
     return join(target, omit(copy, "$ref"));
   };
   const inlinedRoot = inline(root) as Node;
+  // Only recursive references are left.
+  if (cycles.size === 0) return { root: inlinedRoot, definitions: new Map(), kept: false };
   const left = new Map<string, Json>();
   const queue = [...refsIn(inlinedRoot)];
   for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
@@ -80,6 +82,7 @@ function expandedSize(root: Node, definitions: ReadonlyMap<string, Json>, cycles
 
 /** A root with its definitions under `$defs`, as far as something refers to them. */
 export function withDefinitions(root: Node, definitions: ReadonlyMap<string, Json>): Node {
+  if (definitions.size === 0) return root;
   const used = new Set<string>();
   const queue = [...refsIn(root)];
   for (let name = queue.shift(); name !== undefined; name = queue.shift()) {

@@ -4,23 +4,35 @@ import type { Effect, Relaxation } from "./types.ts";
 /** One subschema of the 2020-12 dialect, as an object. */
 export type Node = JsonObject;
 
-/** Keywords whose value is one subschema. */
-export const SINGLE_KEYWORDS: ReadonlySet<string> = new Set([
-  "items",
-  "additionalProperties",
-  "not",
-  "if",
-  "then",
-  "else",
-  "contains",
-  "propertyNames",
-  "unevaluatedItems",
-  "unevaluatedProperties",
+/** How the value of a keyword holds subschemas: it is one, a list of them, or a map from names to them. */
+export type SubschemaForm = "one" | "list" | "map";
+
+const SUBSCHEMA_FORMS: ReadonlyMap<string, SubschemaForm> = new Map([
+  ["items", "one"],
+  ["additionalProperties", "one"],
+  ["not", "one"],
+  ["if", "one"],
+  ["then", "one"],
+  ["else", "one"],
+  ["contains", "one"],
+  ["propertyNames", "one"],
+  ["unevaluatedItems", "one"],
+  ["unevaluatedProperties", "one"],
+  ["prefixItems", "list"],
+  ["anyOf", "list"],
+  ["oneOf", "list"],
+  ["allOf", "list"],
+  ["properties", "map"],
+  ["patternProperties", "map"],
+  ["dependentSchemas", "map"],
+  ["$defs", "map"],
 ]);
-/** Keywords whose value is a list of subschemas. */
-export const LIST_KEYWORDS: ReadonlySet<string> = new Set(["prefixItems", "anyOf", "oneOf", "allOf"]);
-/** Keywords whose value maps names to subschemas. */
-export const MAP_KEYWORDS: ReadonlySet<string> = new Set(["properties", "patternProperties", "dependentSchemas", "$defs"]);
+
+/** How a keyword holds subschemas; undefined when it holds none. */
+export function subschemaForm(keyword: string): SubschemaForm | undefined {
+  return SUBSCHEMA_FORMS.get(keyword);
+}
+
 /** Keywords that say something to a reader and nothing to a validator. */
 export const ANNOTATIONS: ReadonlySet<string> = new Set([
   "title",
@@ -145,22 +157,45 @@ export function pointTo(pointer: string, ...keys: readonly (string | number)[]):
   return out;
 }
 
-/** A copy of a node with every direct subschema replaced by what `change` makes of it; other keywords are shared. */
+/**
+ * A node with every direct subschema replaced by what `change` makes of it. What does not change is shared, and a node whose
+ * subschemas all stay the same is given back itself: never write into the result.
+ */
 export function mapSubschemas(node: Node, pointer: string, change: (child: Json, pointer: string, keyword: string) => Json): Node {
-  const out: Node = {};
+  let out = node;
   for (const keyword of Object.keys(node)) {
-    const value = node[keyword]!;
-    if (SINGLE_KEYWORDS.has(keyword)) {
-      out[keyword] = change(value, `${pointer}/${keyword}`, keyword);
-    } else if (LIST_KEYWORDS.has(keyword) && Array.isArray(value)) {
-      out[keyword] = value.map((child, i) => change(child, `${pointer}/${keyword}/${i}`, keyword));
-    } else if (MAP_KEYWORDS.has(keyword) && isObject(value)) {
-      const map: JsonObject = {};
-      for (const key of Object.keys(value)) setOwn(map, key, change((value as JsonObject)[key]!, pointTo(`${pointer}/${keyword}`, key), keyword));
-      out[keyword] = map;
-    } else {
-      out[keyword] = value;
-    }
+    const form = SUBSCHEMA_FORMS.get(keyword);
+    if (form === undefined) continue;
+    const value = node[keyword] as Json;
+    let changed = value;
+    if (form === "one") changed = change(value, `${pointer}/${keyword}`, keyword);
+    else if (form === "list") changed = Array.isArray(value) ? mapList(value, pointer, keyword, change) : value;
+    else if (isObject(value)) changed = mapMembers(value as JsonObject, `${pointer}/${keyword}`, keyword, change);
+    if (changed === value) continue;
+    if (out === node) out = { ...node };
+    out[keyword] = changed;
+  }
+  return out;
+}
+
+function mapList(list: Json[], pointer: string, keyword: string, change: (child: Json, pointer: string, keyword: string) => Json): Json[] {
+  let out = list;
+  for (let i = 0; i < list.length; i += 1) {
+    const changed = change(list[i]!, `${pointer}/${keyword}/${i}`, keyword);
+    if (changed === list[i]) continue;
+    if (out === list) out = [...list];
+    out[i] = changed;
+  }
+  return out;
+}
+
+function mapMembers(map: JsonObject, pointer: string, keyword: string, change: (child: Json, pointer: string, keyword: string) => Json): JsonObject {
+  let out = map;
+  for (const key of Object.keys(map)) {
+    const changed = change(map[key]!, pointTo(pointer, key), keyword);
+    if (changed === map[key]) continue;
+    if (out === map) out = { ...map };
+    setOwn(out, key, changed);
   }
   return out;
 }
@@ -168,27 +203,44 @@ export function mapSubschemas(node: Node, pointer: string, change: (child: Json,
 /** Calls `visit` for every direct subschema. */
 export function forEachSubschema(node: Node, visit: (child: Json, keyword: string, key: string | number | null) => void): void {
   for (const keyword of Object.keys(node)) {
+    const form = SUBSCHEMA_FORMS.get(keyword);
+    if (form === undefined) continue;
     const value = node[keyword]!;
-    if (SINGLE_KEYWORDS.has(keyword)) visit(value, keyword, null);
-    else if (LIST_KEYWORDS.has(keyword) && Array.isArray(value)) value.forEach((child, i) => visit(child, keyword, i));
-    else if (MAP_KEYWORDS.has(keyword) && isObject(value)) for (const key of Object.keys(value)) visit((value as JsonObject)[key]!, keyword, key);
+    if (form === "one") visit(value, keyword, null);
+    else if (form === "list") {
+      if (Array.isArray(value)) for (let i = 0; i < value.length; i += 1) visit(value[i]!, keyword, i);
+    } else if (isObject(value)) for (const key of Object.keys(value)) visit((value as JsonObject)[key]!, keyword, key);
   }
 }
 
-/** The same schema with keywords in the fixed order in every node; the order of properties stays, definitions are sorted. */
+/** A copy of a schema with keywords in the fixed order in every node; the order of properties stays, definitions are sorted. */
 export function inKeywordOrder(schema: Json): Json {
   if (!isObject(schema)) return schema;
   const out: Node = {};
-  const keys = Object.keys(schema);
-  if (keys.length > 1) keys.sort(byRank);
-  for (const key of keys) {
+  for (const key of sortedByRank(Object.keys(schema))) {
     const value = schema[key] as Json;
-    if (SINGLE_KEYWORDS.has(key)) out[key] = inKeywordOrder(value);
-    else if (LIST_KEYWORDS.has(key) && Array.isArray(value)) out[key] = value.map(inKeywordOrder);
-    else if (MAP_KEYWORDS.has(key) && isObject(value)) out[key] = inOrderEach(value as JsonObject, key === "$defs");
+    const form = SUBSCHEMA_FORMS.get(key);
+    if (form === undefined) out[key] = value;
+    else if (form === "one") out[key] = inKeywordOrder(value);
+    else if (form === "list" && Array.isArray(value)) out[key] = value.map(inKeywordOrder);
+    else if (form === "map" && isObject(value)) out[key] = inOrderEach(value as JsonObject, key === "$defs");
     else out[key] = value;
   }
   return out;
+}
+
+const FEW_KEYWORDS = 12;
+
+/** Sorts keywords in place. By insertion where they are few, as nearly everywhere: they come nearly in order. */
+function sortedByRank(keys: string[]): string[] {
+  if (keys.length > FEW_KEYWORDS) return keys.sort(byRank);
+  for (let i = 1; i < keys.length; i += 1) {
+    const key = keys[i]!;
+    let at = i;
+    for (; at > 0 && byRank(keys[at - 1]!, key) > 0; at -= 1) keys[at] = keys[at - 1]!;
+    keys[at] = key;
+  }
+  return keys;
 }
 
 function byRank(a: string, b: string): number {
@@ -212,15 +264,22 @@ export function omit(node: Node, ...keywords: readonly string[]): Node {
 /** Whether two JSON values are the same, whatever the order of their keys. */
 export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  return canonicalJson(a) === canonicalJson(b);
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null || Array.isArray(a) !== Array.isArray(b)) return false;
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
+  return keys.every((key) => Object.hasOwn(b, key) && sameJson((a as JsonObject)[key], (b as JsonObject)[key]));
+}
+
+/** Whether a node says nothing but one keyword. */
+export function saysOnly(node: Node, keyword: string): boolean {
+  return keyword in node && Object.keys(node).length === 1;
 }
 
 /** Values without repeats, in their first order. */
 export function distinctValues(values: readonly Json[]): Json[] {
   const seen = new Map<string, Json>();
   for (const value of values) {
-    const key = canonicalJson(value);
+    const key = typeof value === "string" ? `"${value}` : canonicalJson(value);
     if (!seen.has(key)) seen.set(key, value);
   }
   return [...seen.values()];

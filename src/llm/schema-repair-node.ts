@@ -11,20 +11,21 @@ export interface Spot {
 
 /** Sets exclusive bounds on the repaired node. Draft-04 writes `minimum: 0, exclusiveMinimum: true`, whatever dialect the file claims. */
 export function repairBounds(raw: JsonObject, out: Node, spot: Spot, notes: Notes): void {
-  for (const [exclusive, inclusive] of [
-    ["exclusiveMinimum", "minimum"],
-    ["exclusiveMaximum", "maximum"],
-  ] as const) {
-    const value = raw[exclusive];
-    if (typeof value === "number" && Number.isFinite(value)) {
-      out[exclusive] = value;
-    } else if (value === true && typeof out[inclusive] === "number") {
-      out[exclusive] = out[inclusive];
-      delete out[inclusive];
-      notes.add("bounds.draft04", pointTo(spot.pointer, exclusive), true, out[exclusive], "annotated");
-    } else if (value !== undefined && value !== false) {
-      notes.add("keyword.malformed", pointTo(spot.pointer, exclusive), value, null, "widened");
-    }
+  repairBound(raw, out, "exclusiveMinimum", "minimum", spot, notes);
+  repairBound(raw, out, "exclusiveMaximum", "maximum", spot, notes);
+}
+
+function repairBound(raw: JsonObject, out: Node, exclusive: string, inclusive: string, spot: Spot, notes: Notes): void {
+  const value = raw[exclusive];
+  if (value === undefined || value === false) return;
+  if (typeof value === "number" && Number.isFinite(value)) {
+    out[exclusive] = value;
+  } else if (value === true && typeof out[inclusive] === "number") {
+    out[exclusive] = out[inclusive];
+    delete out[inclusive];
+    notes.add("bounds.draft04", pointTo(spot.pointer, exclusive), true, out[exclusive], "annotated");
+  } else {
+    notes.add("keyword.malformed", pointTo(spot.pointer, exclusive), value, null, "widened");
   }
 }
 

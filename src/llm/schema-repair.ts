@@ -1,9 +1,9 @@
 import { isObject, own, setOwn, type Json, type JsonObject } from "../base/json.ts";
 import { nameHash } from "../tools/names.ts";
 import { hasRightForm, isDroppedKeyword, isNameList, repairedType } from "./schema-keywords.ts";
-import { LIST_KEYWORDS, Notes, SINGLE_KEYWORDS, pointTo, type Node } from "./schema-node.ts";
+import { Notes, pointTo, subschemaForm, type Node } from "./schema-node.ts";
 import { repairBounds, repairNullable, repairTypes, type Spot } from "./schema-repair-node.ts";
-import { definitionGraph, dropEndlessRefs, pruneRequired } from "./schema-definitions.ts";
+import { declaresRequired, definitionGraph, dropEndlessRefs, pruneRequired } from "./schema-definitions.ts";
 import { createRefTable, type RefTable } from "./schema-refs.ts";
 import type { Relaxation } from "./types.ts";
 
@@ -50,7 +50,7 @@ export function repairSchema(raw: unknown, options: RepairOptions = {}): Repaire
   const recursive = definitionGraph(repair.definitions).cycles;
   const definitions = dropEndlessRefs(repair.definitions, recursive, repair.notes);
   const cycles = definitions === repair.definitions ? recursive : definitionGraph(definitions).cycles;
-  pruneRequired(root, definitions, repair.notes);
+  if (repair.hasUndeclared) pruneRequired(root, definitions, repair.notes);
   if (definitions.size > 0) {
     const defs: JsonObject = {};
     for (const [name, node] of definitions) setOwn(defs, name, node);
@@ -86,6 +86,8 @@ class Repair {
   readonly definitions = new Map<string, Json>();
   readonly external = new Set<string>();
   tooLarge = false;
+  /** Whether some node requires a property that it does not declare itself. */
+  hasUndeclared = false;
   readonly #raw: JsonObject;
   readonly #refs: RefTable;
   readonly #names = new Map<string, string>();
@@ -119,6 +121,7 @@ class Repair {
     const node = this.#keywords(raw as JsonObject, spot);
     repairBounds(raw as JsonObject, node, spot, this.notes);
     repairTypes(node, spot, this.notes);
+    if (node["required"] !== undefined && !declaresRequired(node)) this.hasUndeclared = true;
     return repairNullable(raw as JsonObject, node, spot, this.notes);
   }
 
@@ -172,9 +175,10 @@ class Repair {
   }
 
   #other(keyword: string, value: Json, out: Node, spot: Spot): void {
-    if (SINGLE_KEYWORDS.has(keyword)) {
+    const form = subschemaForm(keyword);
+    if (form === "one") {
       if (value !== null) out[keyword] = this.#child(value, keyword, spot);
-    } else if (LIST_KEYWORDS.has(keyword)) {
+    } else if (form === "list") {
       this.#list(keyword, value, out, spot, keyword);
     } else if (hasRightForm(keyword, value)) {
       setOwn(out, keyword, value);

@@ -2,7 +2,7 @@ import { canonicalJson, isObject, setOwn, type Json, type JsonObject } from "../
 import { refName } from "./schema-definitions.ts";
 import { canBeObject, intersect, isBare, mergeAllOf, sameShape, withoutWords } from "./schema-merge.ts";
 import type { Notes } from "./schema-node.ts";
-import { ANNOTATIONS, branchesOf, distinctValues, omit, propertiesOf, requiredOf, sameJson, type Node } from "./schema-node.ts";
+import { ANNOTATIONS, branchesOf, distinctValues, omit, propertiesOf, requiredOf, sameJson, saysOnly, type Node } from "./schema-node.ts";
 import { sharedType } from "./schema-keywords.ts";
 import { choiceOfRequired, describeConstraint, describeShape } from "./words.ts";
 
@@ -136,7 +136,7 @@ function union(variants: readonly Json[]): Json {
   const widest = distinct.find(
     (variant) =>
       isObject(variant) &&
-      sameJson(Object.keys(withoutWords(variant) as Node), ["type"]) &&
+      saysOnly(withoutWords(variant) as Node, "type") &&
       distinct.every((other) => isObject(other) && sameJson(other["type"] as Json | undefined, variant["type"] as Json)),
   );
   if (widest !== undefined) return widest;
@@ -146,7 +146,7 @@ function union(variants: readonly Json[]): Json {
 function flattenUnion(variants: readonly Json[]): Json[] {
   const out = new Map<string, Json>();
   for (const variant of variants) {
-    const inner = isObject(variant) && sameJson(Object.keys(variant), ["anyOf"]) ? branchesOf(variant as Node, "anyOf") : [variant];
+    const inner = isObject(variant) && saysOnly(variant as Node, "anyOf") ? branchesOf(variant as Node, "anyOf") : [variant];
     for (const item of inner) out.set(canonicalJson(item), item);
   }
   return [...out.values()];

@@ -4,11 +4,13 @@ import type { Notes } from "./schema-node.ts";
 import { ANNOTATIONS, branchesOf, mapSubschemas, omit, pointTo, propertiesOf, requiredOf, type Node } from "./schema-node.ts";
 import { choiceOfRequired } from "./words.ts";
 
+const UNIONS = ["anyOf", "oneOf"];
+
 /** A node without properties and union branches that nothing fits (`false`); arguments that use them are refused by the host. */
 export function withoutFalse(node: Node, pointer: string, notes: Notes): Node {
   let out = node;
   const properties = propertiesOf(node);
-  if (properties && Object.values(properties).includes(false)) {
+  if (properties && hasFalse(properties)) {
     const kept: JsonObject = {};
     for (const [name, child] of Object.entries(properties)) {
       if (child === false) notes.add("property.forbidden", pointTo(pointer, "properties", name), false, null, "widened");
@@ -21,13 +23,18 @@ export function withoutFalse(node: Node, pointer: string, notes: Notes): Node {
       out = rest.length > 0 ? { ...out, required: [...rest] } : omit(out, "required");
     }
   }
-  for (const keyword of ["anyOf", "oneOf"]) {
+  for (const keyword of UNIONS) {
     const branches = branchesOf(out, keyword);
     if (!branches.includes(false)) continue;
     const kept = branches.filter((branch) => branch !== false);
     out = kept.length > 0 ? { ...out, [keyword]: kept } : omit(out, keyword);
   }
   return out;
+}
+
+function hasFalse(properties: JsonObject): boolean {
+  for (const name of Object.keys(properties)) if (properties[name] === false) return true;
+  return false;
 }
 
 /** Whether an object node says nothing about its members. */
@@ -80,14 +87,16 @@ const DELICATE: ReadonlySet<string> = new Set(["oneOf", "not", "if"]);
  * `not` or `if` asks, the condition is left to the host.
  */
 export function rewriteSubschemas(node: Node, pointer: string, notes: Notes, walk: (child: Json, pointer: string) => Json): Node {
+  if (!("oneOf" in node || "not" in node || "if" in node)) return mapSubschemas(node, pointer, walk);
   const widened = new Set<string>();
-  const out = mapSubschemas(node, pointer, (child, at, keyword) => {
+  const mapped = mapSubschemas(node, pointer, (child, at, keyword) => {
     const before = notes.list.length;
     const changed = walk(child, at);
     if (DELICATE.has(keyword) && notes.list.slice(before).some((note) => note.effect === "widened")) widened.add(keyword);
     return changed;
   });
-  if (widened.size === 0) return out;
+  if (widened.size === 0) return mapped;
+  const out = { ...mapped };
   if (widened.has("oneOf")) {
     notes.add("anyOf" in out ? "oneOf.dropped" : "oneOf.as_anyOf", pointTo(pointer, "oneOf"), null, null, "widened");
     if (!("anyOf" in out)) out["anyOf"] = out["oneOf"]!;

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from "../base/json.ts";
+import { isObject, type Json } from "../base/json.ts";
 import { definitionsOf, refName } from "./schema-definitions.ts";
 import { branchesOf, forEachSubschema, propertiesOf, type Node } from "./schema-node.ts";
 
@@ -8,17 +8,19 @@ const LIMITS = { properties: 5_000, depth: 10, characters: 120_000, enumValues: 
 /** The first limit of strict mode that a schema breaks, in words; undefined when it keeps all. */
 export function strictSizeProblem(schema: Node): string | undefined {
   const count = { properties: 0, characters: 0, enumValues: 0, longEnum: false };
+  const countEnum = (values: readonly Json[]): void => {
+    const characters = values.reduce<number>((sum, value) => sum + (typeof value === "string" ? value.length : JSON.stringify(value).length), 0);
+    count.enumValues += values.length;
+    count.characters += characters;
+    if (values.length > LIMITS.longEnum && characters > LIMITS.longEnumCharacters) count.longEnum = true;
+  };
   const visit = (node: Json): void => {
     if (!isObject(node)) return;
     for (const name of Object.keys(propertiesOf(node as Node) ?? {})) {
       count.properties += 1;
       count.characters += name.length;
     }
-    const values = Array.isArray(node["enum"]) ? (node["enum"] as Json[]) : [];
-    const characters = values.reduce<number>((sum, value) => sum + (typeof value === "string" ? value.length : JSON.stringify(value).length), 0);
-    count.enumValues += values.length;
-    count.characters += characters;
-    if (values.length > LIMITS.longEnum && characters > LIMITS.longEnumCharacters) count.longEnum = true;
+    if (Array.isArray(node["enum"])) countEnum(node["enum"] as Json[]);
     forEachSubschema(node as Node, visit);
   };
   visit(schema);
@@ -47,10 +49,13 @@ function depthOf(schema: Node): number {
       known.set(name, below);
       return below;
     }
-    const inner = [...Object.values((propertiesOf(node as Node) ?? {}) as JsonObject), ...(node["items"] === undefined ? [] : [node["items"] as Json])];
-    const union = branchesOf(node as Node, "anyOf").map(depth);
-    const own = inner.length > 0 ? 1 + Math.max(...inner.map(depth)) : node["type"] === "object" || node["type"] === "array" ? 1 : 0;
-    return Math.max(own, ...union);
+    const properties = propertiesOf(node as Node) ?? {};
+    let inner = -1;
+    for (const name of Object.keys(properties)) inner = Math.max(inner, depth(properties[name]!));
+    if (node["items"] !== undefined) inner = Math.max(inner, depth(node["items"] as Json));
+    let deepest = inner >= 0 ? 1 + inner : node["type"] === "object" || node["type"] === "array" ? 1 : 0;
+    for (const branch of branchesOf(node as Node, "anyOf")) deepest = Math.max(deepest, depth(branch));
+    return deepest;
   };
   return depth(schema);
 }

@@ -11,7 +11,7 @@ import { isFreeForm, requiredChoice, withoutFalse } from "./schema-shape.ts";
 import { describeConstraint, valueInWords, withFacts } from "./words.ts";
 
 const FORMATS: ReadonlySet<string> = new Set(["date-time", "date", "time"]);
-const CONDITIONS = ["not", "if", "then", "else", "dependentRequired", "dependentSchemas"];
+const CONDITIONS: ReadonlySet<string> = new Set(["not", "if", "then", "else", "dependentRequired", "dependentSchemas"]);
 /** What Gemini's JSON Schema form lists and a node may keep as it is. */
 const KEPT: ReadonlySet<string> = new Set([
   "type",
@@ -106,6 +106,7 @@ class GeminiCompiler {
 
   /** Leaves at most `anyOf`, and not where it only lists required properties. */
   #unions(node: Node, pointer: string, facts: string[]): Node {
+    if (!("anyOf" in node || "oneOf" in node)) return node;
     let out = node;
     for (const keyword of ["anyOf", "oneOf"] as const) {
       const sentence = requiredChoice(out, keyword);
@@ -123,7 +124,7 @@ class GeminiCompiler {
 
   #plain(node: Node, pointer: string, facts: string[], cycle: ReadonlySet<string> | undefined): Node {
     const out: Node = {};
-    const visit = (child: Json, ...keys: (string | number)[]): Json => this.node(child, pointTo(pointer, ...keys), cycle);
+    let conditional = false;
     for (const keyword of Object.keys(node)) {
       const value = node[keyword]!;
       switch (keyword) {
@@ -131,24 +132,26 @@ class GeminiCompiler {
           out["enum"] = [value];
           break;
         case "items":
-          if (value !== false) out["items"] = visit(value, keyword);
+          if (value !== false) out["items"] = this.node(value, `${pointer}/items`, cycle);
           break;
         case "prefixItems":
         case "anyOf":
-          out[keyword] = (value as Json[]).map((child, i) => visit(child, keyword, i));
+          out[keyword] = (value as Json[]).map((child, i) => this.node(child, `${pointer}/${keyword}/${i}`, cycle));
           break;
         case "properties": {
           const map: JsonObject = {};
-          for (const [name, child] of Object.entries(value as JsonObject)) setOwn(map, name, visit(child, keyword, name));
+          const at = `${pointer}/properties`;
+          for (const name of Object.keys(value as JsonObject)) setOwn(map, name, this.node((value as JsonObject)[name]!, pointTo(at, name), cycle));
           out["properties"] = map;
           break;
         }
         case "additionalProperties":
           // Beside patternProperties the two are one map, made there.
-          if (node["patternProperties"] === undefined) out[keyword] = value === false ? false : isBare(value) ? true : visit(value, keyword);
+          if (node["patternProperties"] === undefined)
+            out[keyword] = value === false ? false : isBare(value) ? true : this.node(value, `${pointer}/${keyword}`, cycle);
           break;
         case "patternProperties":
-          this.#patterns(node, out, pointer, facts, visit);
+          this.#patterns(node, out, pointer, facts, cycle);
           break;
         case "format":
           if (FORMATS.has(String(value))) out["format"] = value;
@@ -160,10 +163,11 @@ class GeminiCompiler {
           break;
         default:
           if (KEPT.has(keyword)) out[keyword] = value;
-          else if (!CONDITIONS.includes(keyword) && !keyword.startsWith("exclusive")) this.#lose(keyword, value, pointer, facts, LOST_WORDS[keyword]?.(value));
+          else if (CONDITIONS.has(keyword)) conditional = true;
+          else if (!keyword.startsWith("exclusive")) this.#lose(keyword, value, pointer, facts, LOST_WORDS.get(keyword)?.(value));
       }
     }
-    if (CONDITIONS.some((keyword) => keyword in node)) {
+    if (conditional) {
       facts.push(...describeConstraint(node));
       for (const keyword of CONDITIONS) if (keyword in node) this.#notes.add(`${keyword}.dropped`, pointTo(pointer, keyword), node[keyword], null, "widened");
     }
@@ -180,12 +184,12 @@ class GeminiCompiler {
     this.#notes.add(`${keyword}.dropped`, pointTo(pointer, keyword), value, words ?? null, silent ? "annotated" : "widened");
   }
 
-  #patterns(node: Node, out: Node, pointer: string, facts: string[], visit: (child: Json, ...keys: string[]) => Json): void {
+  #patterns(node: Node, out: Node, pointer: string, facts: string[], cycle: ReadonlySet<string> | undefined): void {
     const patterns = Object.entries(node["patternProperties"] as JsonObject).filter(([, child]) => child !== false);
     const more = node["additionalProperties"];
     facts.push(`keys match ${patterns.map(([pattern]) => pattern).join(" or ")}`);
-    const children = patterns.map(([pattern, child]) => visit(child, "patternProperties", pattern));
-    if (more !== undefined && more !== false && !isBare(more)) children.push(visit(more, "additionalProperties"));
+    const children = patterns.map(([pattern, child]) => this.node(child, pointTo(pointer, "patternProperties", pattern), cycle));
+    if (more !== undefined && more !== false && !isBare(more)) children.push(this.node(more, `${pointer}/additionalProperties`, cycle));
     const closed = more === false;
     this.#notes.add("patternProperties.as_map", pointTo(pointer, "patternProperties"), node["patternProperties"], null, closed ? "widened" : "narrowed");
     if (children.length === 0) {
@@ -197,6 +201,7 @@ class GeminiCompiler {
 
   /** Exclusive bounds: the next whole number for integers, the bound itself otherwise. */
   #bounds(node: Node, out: Node, pointer: string, facts: string[]): void {
+    if (!("exclusiveMinimum" in node || "exclusiveMaximum" in node)) return;
     const whole = typesOf(node).length > 0 && typesOf(node).every((type) => type === "integer" || type === "null");
     const low = node["exclusiveMinimum"];
     if (typeof low === "number") {
@@ -256,15 +261,15 @@ class GeminiCompiler {
 /** Lost keywords that need no words. */
 const SILENT: ReadonlySet<string> = new Set(["examples", "example", "deprecated", "readOnly", "writeOnly", "contentEncoding", "contentMediaType"]);
 
-const LOST_WORDS: Readonly<Record<string, (value: Json) => string>> = {
-  pattern: (value) => `matches ${String(value)}`,
-  minLength: (value) => `minimum length ${String(value)}`,
-  maxLength: (value) => `maximum length ${String(value)}`,
-  multipleOf: (value) => `a multiple of ${String(value)}`,
-  uniqueItems: () => "no repeats",
-  minProperties: (value) => `at least ${String(value)} members`,
-  maxProperties: (value) => `at most ${String(value)} members`,
-};
+const LOST_WORDS: ReadonlyMap<string, (value: Json) => string> = new Map([
+  ["pattern", (value: Json) => `matches ${String(value)}`],
+  ["minLength", (value: Json) => `minimum length ${String(value)}`],
+  ["maxLength", (value: Json) => `maximum length ${String(value)}`],
+  ["multipleOf", (value: Json) => `a multiple of ${String(value)}`],
+  ["uniqueItems", () => "no repeats"],
+  ["minProperties", (value: Json) => `at least ${String(value)} members`],
+  ["maxProperties", (value: Json) => `at most ${String(value)} members`],
+]);
 
 const KEYS_OF_TYPE: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["object", new Set(["properties", "additionalProperties", "required"])],

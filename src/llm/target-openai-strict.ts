@@ -16,6 +16,7 @@ import {
   propertiesOf,
   requiredOf,
   sameJson,
+  saysOnly,
   typeKeyword,
   typeOfValue,
   typesOf,
@@ -135,7 +136,7 @@ class StrictCompiler {
       const whole = isObject(followed) && Object.keys(common).length > 0 ? intersect(common, followed as Node) : { node: followed as Node, lost: [] };
       if (whole.lost.length > 0) this.#refuse(at, `a branch contradicts what stands beside it (${whole.lost.join(", ")})`);
       const strict = this.node(whole.node, at);
-      const inner = sameJson(Object.keys(strict), ["anyOf"]) ? (branchesOf(strict, "anyOf") as Node[]) : [strict];
+      const inner = saysOnly(strict, "anyOf") ? (branchesOf(strict, "anyOf") as Node[]) : [strict];
       for (const item of inner) if (!branches.some((other) => sameJson(other, item))) branches.push(item);
     });
     return { ...pickWords(node), anyOf: branches };
@@ -166,7 +167,6 @@ class StrictCompiler {
   #typed(node: Node, pointer: string): Node {
     const types = typesOf(node);
     const out: Node = { ...pickWords(node), type: typeKeyword(types) };
-    const kept = new Set(HANDLED);
     if (types.includes("string")) {
       if (typeof node["pattern"] === "string" && isPortablePattern(node["pattern"])) out["pattern"] = node["pattern"];
       if (FORMATS.has(String(node["format"]))) out["format"] = node["format"]!;
@@ -174,8 +174,7 @@ class StrictCompiler {
     if (types.includes("number") || types.includes("integer")) for (const key of NUMBER_KEYWORDS) if (key in node) out[key] = node[key]!;
     if (types.includes("array")) this.#array(node, out, pointer);
     if (types.includes("object")) this.#object(node, out, pointer);
-    for (const key of Object.keys(out)) kept.add(key);
-    this.#dropped(node, pointer, (key) => !kept.has(key));
+    this.#dropped(node, pointer, (key) => !HANDLED.has(key) && !Object.hasOwn(out, key));
     return out;
   }
 

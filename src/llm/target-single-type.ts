@@ -97,6 +97,7 @@ class SingleTypes {
     if (name !== undefined) return this.#reference(name, pointer, inside);
     if (branchesOf(node, "anyOf").length > 0) return this.#union(node, pointer, inside);
     if (Array.isArray(node["enum"]) && typesOf(node).length !== 1) return this.#mixedEnum(node, pointer);
+    if (typeof node["type"] === "string" && node["type"] !== "null") return this.#single(node, pointer, inside);
     const types = typesOf(node).filter((type) => type !== "null");
     const nullable = types.length < typesOf(node).length;
     if (typesOf(node).length === 0) return this.#anything(node, pointer);

@@ -297,3 +297,10 @@ test("a tool named __proto__ or with such a property is a tool like any other", 
   );
   expect(exportTools([toolWith(noArguments, { full: "a.__proto__", short: "a__proto__" })], "openai").names.get("a__proto__")).toBe("a.__proto__");
 });
+
+test.each(EXPORT_FORMATS)("%s: keywords that are named like members of every object cost nothing but themselves", (format) => {
+  const inputSchema = JSON.parse('{"type":"object","properties":{"q":{"type":"string","constructor":["x"],"toString":1,"__proto__":{}}}}');
+  const made = exportTools([toolWith(inputSchema)], format);
+  expect(made.leftOut).toEqual([]);
+  expect(made.tools).toHaveLength(1);
+});
