@@ -498,6 +498,7 @@ export interface ExportEntry {
     | "openai-responses"
     | "openai-strict"
     | "anthropic"
+    | "anthropic-strict"
     | "gemini"
     | "gemini-legacy"
     | "litellm"

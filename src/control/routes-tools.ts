@@ -5,7 +5,18 @@ import { HttpError } from "./http-errors.ts";
 import { bodyOf, choiceOf, countOf, jsonAnswer, queryOf, textOf } from "./input.ts";
 import type { RequestContext, Route } from "./route.ts";
 
-const FORMATS: readonly ExportFormat[] = ["openai", "openai-responses", "openai-strict", "anthropic", "gemini", "gemini-legacy", "litellm", "mcp", "text"];
+const FORMATS: readonly ExportFormat[] = [
+  "openai",
+  "openai-responses",
+  "openai-strict",
+  "anthropic",
+  "anthropic-strict",
+  "gemini",
+  "gemini-legacy",
+  "litellm",
+  "mcp",
+  "text",
+];
 
 const CONTEXT_MEMBERS = {
   session: { type: "string", minLength: 1, maxLength: 256, description: "Conversation; data-flow marks and approvals belong to it. Default `default`." },

@@ -6,6 +6,9 @@ import { prepareSchema, type PreparedSchema } from "./prepare.ts";
 import { Notes } from "./schema-node.ts";
 import { SEARCH_MODE_TOOLS } from "./search-mode.ts";
 import { limitWarning, selectTools } from "./select-tools.ts";
+import { StrictBudget } from "./strict-budget.ts";
+import type { StrictResult } from "./strict-compiler.ts";
+import { anthropicStrictSchema } from "./target-anthropic-strict.ts";
 import { anthropicSchema } from "./target-anthropic.ts";
 import { geminiSchema } from "./target-gemini.ts";
 import { openaiStrictSchema } from "./target-openai-strict.ts";
@@ -19,7 +22,7 @@ export interface ExportOptions {
   readonly maxName?: number;
   /** Most tools; default 128 for the OpenAI targets, no limit for the rest. `Infinity` lifts it. */
   readonly maxTools?: number;
-  /** For `openai` and `openai-responses`: say strict where it can be proven. For `litellm`: the value of `strict`. Default false. */
+  /** For `openai`, `openai-responses` and `anthropic`: say strict where it can be proven. For `litellm`: the value of `strict`. Default false. */
   readonly strict?: boolean;
   /** Longest tool description; default 1,024 for the OpenAI targets and `litellm`, none for the rest. */
   readonly maxDescription?: number;
@@ -89,8 +92,9 @@ export function exportTools(tools: readonly ExportTool[], target: ExportFormat, 
   const report: ToolReport[] = [];
   const exported: Json[] = [];
   const texts: string[] = [];
+  const budget = new StrictBudget();
   for (const { tool, name } of rows) {
-    const one = exportTool(tool, name, target, options);
+    const one = exportTool(tool, name, target, options, budget);
     names.set(name, tool.full);
     exported.push(one.json);
     texts.push(one.text);
@@ -132,8 +136,11 @@ export interface ExportedTool {
   readonly report: ToolReport;
 }
 
-/** Exports one tool under a given name; the tool's schema must be usable unless the target is `mcp`. */
-export function exportTool(tool: ExportTool, name: string, target: ExportFormat, options: ExportOptions = {}): ExportedTool {
+/**
+ * Exports one tool under a given name; the tool's schema must be usable unless the target is `mcp`. `budget`: what the strict
+ * tools before it in the same request to Anthropic left.
+ */
+export function exportTool(tool: ExportTool, name: string, target: ExportFormat, options: ExportOptions = {}, budget = new StrictBudget()): ExportedTool {
   const notes = new Notes();
   if (name !== tool.name) notes.add("name.mapped", "/name", tool.name, name, "renamed");
   const done = (json: Json, strict = false, fallback: readonly string[] = [], before: readonly Relaxation[] = []): ExportedTool => {
@@ -159,7 +166,11 @@ export function exportTool(tool: ExportTool, name: string, target: ExportFormat,
     case "text":
       return finish(toolText(name, description, openaiSchema(prepared, notes)));
     case "anthropic":
-      return finish({ name, description, input_schema: anthropicSchema(prepared, notes) });
+    case "anthropic-strict": {
+      if (target === "anthropic" && options.strict !== true) return finish({ name, description, input_schema: anthropicSchema(prepared, notes) });
+      const { schema, strict, fallback } = strictOr(anthropicSchema, (tried) => anthropicStrictSchema(prepared, budget, tried), prepared, notes);
+      return finish({ name, description, input_schema: schema, strict }, strict, fallback);
+    }
     case "gemini":
       return finish({ name, description, parametersJsonSchema: geminiSchema(prepared, notes) });
     case "gemini-legacy": {
@@ -171,18 +182,26 @@ export function exportTool(tool: ExportTool, name: string, target: ExportFormat,
     case "openai":
     case "openai-responses":
     case "openai-strict": {
-      const { schema, strict, fallback } = openaiParameters(prepared, target === "openai-strict" || options.strict === true, notes);
+      const wanted = target === "openai-strict" || options.strict === true;
+      const { schema, strict, fallback } = wanted
+        ? strictOr(openaiSchema, (tried) => openaiStrictSchema(prepared, tried), prepared, notes)
+        : { schema: openaiSchema(prepared, notes), strict: false, fallback: [] };
       const fn = { name, description, parameters: schema, strict };
       return finish(target === "openai-responses" ? { type: "function", ...fn } : { type: "function", function: fn }, strict, fallback);
     }
   }
 }
 
-function openaiParameters(prepared: PreparedSchema, wantStrict: boolean, notes: Notes): { schema: JsonObject; strict: boolean; fallback: readonly string[] } {
-  if (!wantStrict) return { schema: openaiSchema(prepared, notes), strict: false, fallback: [] };
+/** The strict form of a schema where it can be proven to fit, else the plain one with the reasons. */
+function strictOr(
+  plain: (prepared: PreparedSchema, notes: Notes) => JsonObject,
+  attempt: (notes: Notes) => StrictResult,
+  prepared: PreparedSchema,
+  notes: Notes,
+): { schema: JsonObject; strict: boolean; fallback: readonly string[] } {
   const tried = new Notes();
-  const result = openaiStrictSchema(prepared, tried);
-  if (!result.ok) return { schema: openaiSchema(prepared, notes), strict: false, fallback: result.reasons };
+  const result = attempt(tried);
+  if (!result.ok) return { schema: plain(prepared, notes), strict: false, fallback: result.reasons };
   notes.list.push(...tried.list);
   return { schema: result.schema, strict: true, fallback: [] };
 }

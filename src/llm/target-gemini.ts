@@ -8,7 +8,7 @@ import { intersect, isBare, mergeAllOf } from "./schema-merge.ts";
 import type { Notes } from "./schema-node.ts";
 import { branchesOf, inKeywordOrder, omit, pointTo, propertiesOf, requiredOf, typesOf, type Node } from "./schema-node.ts";
 import { isFreeForm, requiredChoice, withoutFalse } from "./schema-shape.ts";
-import { describeConstraint, valueInWords, withFacts } from "./words.ts";
+import { constraintInWords, describeConstraint, valueInWords, withFacts } from "./words.ts";
 
 const FORMATS: ReadonlySet<string> = new Set(["date-time", "date", "time"]);
 const CONDITIONS: ReadonlySet<string> = new Set(["not", "if", "then", "else", "dependentRequired", "dependentSchemas"]);
@@ -164,7 +164,7 @@ class GeminiCompiler {
         default:
           if (KEPT.has(keyword)) out[keyword] = value;
           else if (CONDITIONS.has(keyword)) conditional = true;
-          else if (!keyword.startsWith("exclusive")) this.#lose(keyword, value, pointer, facts, LOST_WORDS.get(keyword)?.(value));
+          else if (!keyword.startsWith("exclusive")) this.#lose(keyword, value, pointer, facts, constraintInWords(keyword, value));
       }
     }
     if (conditional) {
@@ -260,16 +260,6 @@ class GeminiCompiler {
 
 /** Lost keywords that need no words. */
 const SILENT: ReadonlySet<string> = new Set(["examples", "example", "deprecated", "readOnly", "writeOnly", "contentEncoding", "contentMediaType"]);
-
-const LOST_WORDS: ReadonlyMap<string, (value: Json) => string> = new Map([
-  ["pattern", (value: Json) => `matches ${String(value)}`],
-  ["minLength", (value: Json) => `minimum length ${String(value)}`],
-  ["maxLength", (value: Json) => `maximum length ${String(value)}`],
-  ["multipleOf", (value: Json) => `a multiple of ${String(value)}`],
-  ["uniqueItems", () => "no repeats"],
-  ["minProperties", (value: Json) => `at least ${String(value)} members`],
-  ["maxProperties", (value: Json) => `at most ${String(value)} members`],
-]);
 
 const KEYS_OF_TYPE: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["object", new Set(["properties", "additionalProperties", "required"])],

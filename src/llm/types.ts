@@ -2,7 +2,18 @@ import type { Json, JsonObject } from "../base/json.ts";
 import type { Risk } from "../tools/types.ts";
 
 /** The forms in which tools can be exported; docs/tool-schemas.md describes each. */
-export const EXPORT_FORMATS = ["openai", "openai-responses", "openai-strict", "anthropic", "gemini", "gemini-legacy", "litellm", "mcp", "text"] as const;
+export const EXPORT_FORMATS = [
+  "openai",
+  "openai-responses",
+  "openai-strict",
+  "anthropic",
+  "anthropic-strict",
+  "gemini",
+  "gemini-legacy",
+  "litellm",
+  "mcp",
+  "text",
+] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 /** What a change did to the set of accepted arguments, or to the words around it. */

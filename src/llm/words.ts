@@ -14,6 +14,28 @@ export function valueInWords(value: Json): string {
   return truncate(JSON.stringify(value), MAX_WORDS);
 }
 
+const CONSTRAINT_WORDS: ReadonlyMap<string, (value: Json) => string> = new Map([
+  ["format", (value: Json) => `format ${String(value)}`],
+  ["pattern", (value: Json) => `matches ${String(value)}`],
+  ["minLength", (value: Json) => `minimum length ${String(value)}`],
+  ["maxLength", (value: Json) => `maximum length ${String(value)}`],
+  ["minimum", (value: Json) => `at least ${String(value)}`],
+  ["maximum", (value: Json) => `at most ${String(value)}`],
+  ["exclusiveMinimum", (value: Json) => `more than ${String(value)}`],
+  ["exclusiveMaximum", (value: Json) => `less than ${String(value)}`],
+  ["multipleOf", (value: Json) => `a multiple of ${String(value)}`],
+  ["minItems", (value: Json) => `at least ${String(value)} items`],
+  ["maxItems", (value: Json) => `at most ${String(value)} items`],
+  ["uniqueItems", () => "no repeats"],
+  ["minProperties", (value: Json) => `at least ${String(value)} members`],
+  ["maxProperties", (value: Json) => `at most ${String(value)} members`],
+]);
+
+/** Half a sentence for a keyword that bounds a value and cannot be said to a provider; undefined for other keywords. */
+export function constraintInWords(keyword: string, value: Json): string | undefined {
+  return CONSTRAINT_WORDS.get(keyword)?.(value);
+}
+
 /** A sentence for a choice between lists of required properties. */
 export function choiceOfRequired(lists: readonly (readonly string[])[], exactlyOne: boolean): string {
   const groups = lists.filter((list) => list.length > 0).map(quoted);

@@ -41,6 +41,7 @@ describe("one tool in every form", () => {
       "openai-responses",
       "openai-strict",
       "anthropic",
+      "anthropic-strict",
       "gemini",
       "gemini-legacy",
       "litellm",

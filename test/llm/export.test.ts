@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../../src/base/json.ts";
 import { exportTools } from "../../src/llm/export.ts";
 import { EXPORT_FORMATS, type ExportTool } from "../../src/llm/types.ts";
 import { exportOne, toolWith } from "./support/export-one.ts";
-import { brokenRules } from "./support/target-rules.ts";
+import { brokenRules, rulesOf } from "./support/target-rules.ts";
 
 const noArguments = { type: "object", properties: {} };
 
@@ -203,7 +203,7 @@ describe("schemas that must cost little", () => {
     ),
   };
 
-  test.each(["openai", "openai-strict", "anthropic", "gemini", "gemini-legacy", "litellm", "text"] as const)(
+  test.each(["openai", "openai-strict", "anthropic", "anthropic-strict", "gemini", "gemini-legacy", "litellm", "text"] as const)(
     "definitions that double at every level: %s",
     (format) => {
       const started = performance.now();
@@ -211,7 +211,7 @@ describe("schemas that must cost little", () => {
       expect(performance.now() - started).toBeLessThan(2_000);
       expect(JSON.stringify(made.tool).length).toBeLessThan(256 * 1024);
       if (format === "openai-strict") expect(made).toMatchObject({ strict: false, report: { fallback: ["nesting over 10 levels"] } });
-      if (made.schema) expect(brokenRules(format === "openai-strict" ? "openai" : format, made.schema)).toEqual([]);
+      if (made.schema) expect(brokenRules(rulesOf(format, made.strict === true), made.schema)).toEqual([]);
     },
   );
 
@@ -303,4 +303,84 @@ test.each(EXPORT_FORMATS)("%s: keywords that are named like members of every obj
   const made = exportTools([toolWith(inputSchema)], format);
   expect(made.leftOut).toEqual([]);
   expect(made.tools).toHaveLength(1);
+});
+
+describe("strict for Anthropic", () => {
+  const strictOnes = (schemas: readonly unknown[]) => {
+    const made = exportTools(
+      schemas.map((schema, i) => toolWith(schema, { name: `t${String(i).padStart(2, "0")}`, full: `t${i}`, short: `t${String(i).padStart(2, "0")}` })),
+      "anthropic-strict",
+    );
+    return { strict: made.report.filter((row) => row.strict).length, fallbacks: made.report.filter((row) => !row.strict).map((row) => row.fallback), made };
+  };
+  const required = { type: "object", properties: { q: { type: "string" } }, required: ["q"] };
+
+  test("optional properties stay optional, bounds become words, several types are branches, names are legal", () => {
+    const made = exportOne("anthropic-strict", {
+      type: "object",
+      properties: {
+        "list name": { type: "array", items: { type: "integer", minimum: 1, maximum: 9 }, minItems: 2 },
+        mode: { enum: ["a", "b"] },
+        when: { type: ["string", "null"], format: "date" },
+        site: { type: "string", format: "uri", description: "Where" },
+      },
+      required: ["list name"],
+    })!;
+    expect(made.strict).toBe(true);
+    expect(made.schema).toEqual({
+      type: "object",
+      properties: {
+        list_name: { type: "array", description: "At least 2 items", items: { type: "integer", description: "At least 1; at most 9" } },
+        mode: { enum: ["a", "b"] },
+        when: { anyOf: [{ type: "string", format: "date" }, { type: "null" }] },
+        site: { type: "string", description: "Where", format: "uri" },
+      },
+      additionalProperties: false,
+      required: ["list_name"],
+    });
+    expect(made.report.relaxations.map(({ code, effect }) => `${code} ${effect}`)).toEqual(
+      expect.arrayContaining(["minItems.dropped widened", "minimum.dropped widened", "object.closed narrowed", "property.renamed renamed"]),
+    );
+  });
+
+  test.each<[string, unknown]>([
+    ["an open map", { type: "object", properties: { m: { type: "object", additionalProperties: { type: "string" } } } }],
+    ["recursion", { type: "object", properties: { n: { $ref: "#/$defs/n" } }, $defs: { n: { type: "object", properties: { n: { $ref: "#/$defs/n" } } } } }],
+    ["a value without a type", { type: "object", properties: { v: {} } }],
+  ])("%s is exported plain, with the reason", (_what, schema) => {
+    const made = exportOne("anthropic-strict", schema)!;
+    expect(made.strict).toBe(false);
+    expect(made.report.fallback).toHaveLength(1);
+    expect(made.schema).toEqual(exportOne("anthropic", schema)!.schema);
+  });
+
+  test("the plain form says nothing of strict, unless asked", () => {
+    expect(exportOne("anthropic", required)!.strict).toBeUndefined();
+    expect(exportOne("anthropic", required, { strict: true })!.strict).toBe(true);
+  });
+
+  test("at most 20 tools", () => {
+    const { strict, fallbacks } = strictOnes(Array.from({ length: 22 }, () => required));
+    expect([strict, fallbacks]).toEqual([20, Array.from({ length: 2 }, () => ["the request already has 20 strict tools"])]);
+  });
+
+  test("at most 24 optional properties, nested ones too, in all tools; a smaller tool after a large one still fits", () => {
+    const optional = (count: number) => ({
+      type: "object",
+      properties: { o: { type: "object", properties: Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, { type: "string" }])) } },
+      required: ["o"],
+    });
+    const { made, fallbacks } = strictOnes([optional(20), optional(5), optional(4), optional(1)]);
+    expect(made.report.map((row) => row.strict)).toEqual([true, false, true, false]);
+    expect(fallbacks[0]).toEqual(["5 optional properties, where the strict tools of a request may have 24 and 20 are taken"]);
+  });
+
+  test("at most 16 parameters of several types in all tools", () => {
+    const unions = (count: number) => {
+      const properties = Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, { type: ["string", "null"] }]));
+      return { type: "object", properties, required: Object.keys(properties) };
+    };
+    const { made } = strictOnes([unions(10), unions(7), unions(6)]);
+    expect(made.report.map((row) => row.strict)).toEqual([true, false, true]);
+  });
 });

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { transformJSONSchema } from "@anthropic-ai/sdk/lib/transform-json-schema";
 import { toStrictJsonSchema } from "openai/lib/transform";
 import { describe, expect, test } from "vitest";
 import { isObject, own, setOwn, type Json, type JsonObject } from "../../src/base/json.ts";
@@ -9,9 +10,9 @@ import type { ExportFormat } from "../../src/llm/types.ts";
 import { exportOne } from "./support/export-one.ts";
 import { sample, type Pick } from "./support/sample.ts";
 import { inputSchemas } from "./support/schema-arbitrary.ts";
-import { brokenRules } from "./support/target-rules.ts";
+import { brokenRules, rulesOf } from "./support/target-rules.ts";
 
-const TARGETS: readonly ExportFormat[] = ["openai", "openai-strict", "anthropic", "gemini", "gemini-legacy", "litellm"];
+const TARGETS: readonly ExportFormat[] = ["openai", "openai-strict", "anthropic", "anthropic-strict", "gemini", "gemini-legacy", "litellm"];
 /** Each run compiles two validators, which is what takes the time. */
 const RUNS = { numRuns: 60 };
 
@@ -63,7 +64,9 @@ describe.each(TARGETS)("%s", (target) => {
         const made = exportOne(target, inputSchema);
         if (!made?.schema) return;
         const narrowed = made.report.relaxations.some((relaxation) => relaxation.effect === "narrowed");
-        const exported = compileSchema(made.strict === true || target === "gemini-legacy" ? withAbsent(made.schema) : made.schema);
+        const exported = compileSchema(
+          (target === "openai-strict" && made.strict === true) || target === "gemini-legacy" ? withAbsent(made.schema) : made.schema,
+        );
         if (!exported.ok) throw new Error(exported.reason);
         const back = argumentKeyMap(inputSchema);
         const renamed = new Map(
@@ -95,7 +98,7 @@ describe.each(TARGETS)("%s", (target) => {
     fc.assert(
       fc.property(inputSchemas, (inputSchema) => {
         const made = exportOne(target, inputSchema);
-        if (made?.schema) expect(brokenRules(target === "openai-strict" && !made.strict ? "openai" : target, made.schema)).toEqual([]);
+        if (made?.schema) expect(brokenRules(rulesOf(target, made.strict === true), made.schema)).toEqual([]);
       }),
       { numRuns: 500 },
     );
@@ -126,6 +129,50 @@ test("strict exports pass OpenAI's own helper unchanged", () => {
   );
   expect(strict).toBeGreaterThan(20);
 });
+
+test("strict exports pass Anthropic's own helper unchanged", () => {
+  let strict = 0;
+  fc.assert(
+    fc.property(inputSchemas, (inputSchema) => {
+      const made = exportOne("anthropic-strict", inputSchema);
+      if (made?.strict !== true) return;
+      strict += 1;
+      expect(transformJSONSchema(made.schema as never)).toEqual(made.schema);
+    }),
+    { numRuns: 1000 },
+  );
+  expect(strict).toBeGreaterThan(20);
+});
+
+test.each(["openai-strict", "anthropic-strict"] as const)(
+  "%s: the tool accepts what the strict form accepts, but for widenings that the report names",
+  (target) => {
+    const met = { accepted: 0, widened: 0 };
+    fc.assert(
+      fc.property(inputSchemas, fc.integer(), (inputSchema, seed) => {
+        const made = exportOne(target, inputSchema);
+        if (made?.strict !== true) return;
+        const exported = compileSchema(made.schema!);
+        if (!exported.ok) throw new Error(exported.reason);
+        const pick = picker(seed);
+        const keyMap = argumentKeyMap(inputSchema);
+        for (let i = 0; i < 8; i += 1) {
+          const args = sample(made.schema, made.schema!, pick);
+          if (!isObject(args) || exported.schema.validate(args).length > 0) continue;
+          const read = readArguments(args, { inputSchema, keyMap });
+          met[read.ok ? "accepted" : "widened"] += 1;
+          if (!read.ok)
+            expect({ args, effects: made.report.relaxations.map((relaxation) => relaxation.effect) }).toMatchObject({
+              effects: expect.arrayContaining(["widened"]),
+            });
+        }
+      }),
+      { numRuns: 400 },
+    );
+    expect(met.accepted).toBeGreaterThan(20);
+    expect(met.widened).toBeGreaterThan(0);
+  },
+);
 
 /** The same schema with the keywords of its root in reverse order; properties keep theirs. */
 function reversedKeywords(schema: JsonObject): JsonObject {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { isObject, own, type JsonObject } from "../../src/base/json.ts";
-import { brokenRules } from "../llm/support/target-rules.ts";
+import { brokenRules, rulesOf } from "../llm/support/target-rules.ts";
 
 /** One tool call that a scripted model makes. */
 export interface ScriptedCall {
@@ -152,12 +152,16 @@ function checkAnthropicTools(tools: readonly JsonObject[]): void {
   require(tools.length > 0, "no tools");
   const names = tools.map((tool) => tool["name"]);
   require(new Set(names).size === names.length, "Tool names must be unique.");
+  const strict = tools.filter((tool) => tool["strict"] === true).length;
+  require(strict <= 20, `${strict} strict tools; at most 20 are taken`);
   for (const tool of tools) {
     const { name, input_schema: schema } = tool;
     require(typeof name === "string" && /^[a-zA-Z0-9_-]{1,64}$/.test(name), `tools: name ${String(name)} does not match '^[a-zA-Z0-9_-]{1,64}$'`);
     const extra = Object.keys(tool).filter((key) => !["name", "description", "input_schema", "strict", "type", "cache_control"].includes(key));
     require(extra.length === 0, `${name}: ${extra.join(", ")}: Extra inputs are not permitted`);
-    const broken = isObject(schema) ? brokenRules("anthropic", schema as JsonObject) : ["input_schema: Field required"];
+    const broken = isObject(schema)
+      ? brokenRules(rulesOf("anthropic-strict", tool["strict"] === true), schema as JsonObject)
+      : ["input_schema: Field required"];
     require(broken.length === 0, `tools.${name}.input_schema: ${broken.join("; ")}`);
   }
 }

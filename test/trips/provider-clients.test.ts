@@ -76,17 +76,17 @@ describe("a whole turn with a provider's own client", () => {
     expect(answer).not.toContain(PIXEL);
   });
 
-  test("anthropic", async () => {
+  test.each(["anthropic", "anthropic-strict"] as const)("anthropic, tools as %s", async (format) => {
     const fake = await started(fakeAnthropic(CALLS));
     const client = new Anthropic({ apiKey: "unused", baseURL: fake.url, maxRetries: 0 });
-    const tools = host.kit.tools("anthropic").tools as unknown as Anthropic.ToolUnion[];
+    const tools = host.kit.tools(format).tools as unknown as Anthropic.ToolUnion[];
     const messages: Anthropic.MessageParam[] = [{ role: "user", content: "What about tea?" }];
     for (;;) {
       const { content, stop_reason } = await client.messages.create({ model: "fake", max_tokens: 100, messages, tools });
       messages.push({ role: "assistant", content });
       if (stop_reason !== "tool_use") break;
       const uses = content.filter((block) => block.type === "tool_use");
-      messages.push({ role: "user", content: (await host.kit.executeToolCalls(uses as never, { session: "anthropic", turn: "1" })) as never });
+      messages.push({ role: "user", content: (await host.kit.executeToolCalls(uses as never, { session: format, turn: "1" })) as never });
     }
     expect(fake.requests).toHaveLength(2);
     const results = messages[2]!.content as Anthropic.ToolResultBlockParam[];

@@ -96,6 +96,29 @@ const anthropic: JsonObject = {
   },
 };
 
+const anthropicStrict: JsonObject = {
+  type: "object",
+  properties: {
+    type: typeName,
+    title: text,
+    description: text,
+    enum: { type: "array", minItems: 1, items: { type: ["string", "number", "boolean", "null"] } },
+    anyOf: nodes,
+    properties: { ...map, propertyNames: { pattern: "^[a-zA-Z0-9_.-]{1,64}$" } },
+    required: { type: "array", items: text, uniqueItems: true },
+    additionalProperties: { const: false },
+    items: { type: "object", allOf: [node] },
+    minItems: { enum: [0, 1] },
+    format: { enum: ["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"] },
+  },
+  additionalProperties: false,
+  allOf: [
+    { if: hasType("object"), then: { required: ["properties", "required", "additionalProperties"] } },
+    { if: hasType("array"), then: { required: ["items"] } },
+    { anyOf: [{ required: ["type"] }, { required: ["anyOf"] }, { required: ["enum"] }] },
+  ],
+};
+
 const gemini: JsonObject = {
   type: "object",
   properties: {
@@ -182,10 +205,16 @@ const RULES: ReadonlyMap<ExportFormat, CompiledSchema> = new Map([
   ["openai-responses", compiled(openai)],
   ["openai-strict", compiled(strict)],
   ["anthropic", compiled(anthropic)],
+  ["anthropic-strict", compiled(anthropicStrict)],
   ["gemini", compiled(gemini)],
   ["gemini-legacy", compiled(legacy)],
   ["litellm", compiled(portable)],
 ]);
+
+/** The target whose rules an export has to keep: what could not be said strictly is in the plain form. */
+export function rulesOf(target: ExportFormat, strict: boolean): ExportFormat {
+  return strict ? target : (target.replace("-strict", "") as ExportFormat);
+}
 
 /** Every rule of its target that an exported schema breaks; none when the provider would take it. */
 export function brokenRules(target: ExportFormat, schema: JsonObject): string[] {
