@@ -521,6 +521,10 @@ export interface ExportEntry {
    */
   max_tools?: number;
   /**
+   * sorted writes tools by name; append keeps the tools that the file has in their order and puts new ones at the end, so that a provider's prompt cache keeps its prefix.
+   */
+  order?: "sorted" | "append";
+  /**
    * all writes every tool; search writes search_tools and call_tool instead.
    */
   mode?: "all" | "search";

@@ -7,6 +7,7 @@ import { awaitOwner } from "./kit/await-owner.ts";
 import { Emitter } from "./kit/emitter.ts";
 import { explainTool, toolRowsOf } from "./kit/explain.ts";
 import { createExportFiles, type ExportFiles } from "./kit/export-files.ts";
+import { exportedOrder } from "./llm/export-order.ts";
 import { exportSnapshot, tokensOf, visibleTools } from "./kit/export-tools.ts";
 import { toolOperation } from "./kit/operations.ts";
 import { openParts, type Parts } from "./kit/parts.ts";
@@ -323,12 +324,13 @@ class HostedKit implements Kit {
 
   #writeExports(): void {
     const snapshot = this.#snapshot();
-    void this.#exports.update(snapshot.plan.exports, (entry) =>
+    void this.#exports.update(snapshot.plan.exports, (entry, earlier) =>
       exportSnapshot(snapshot, entry.format, undefined, {
         ...(entry.max_name === undefined ? {} : { maxName: entry.max_name }),
         ...(entry.max_tools === undefined ? {} : { maxTools: entry.max_tools }),
         ...(entry.budget_tokens === undefined ? {} : { budgetTokens: entry.budget_tokens }),
         ...(entry.mode === undefined ? {} : { mode: entry.mode }),
+        ...(entry.order === "append" ? { earlier: exportedOrder(earlier, entry.format) } : {}),
       }),
     );
   }

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { messageOf } from "../base/errors.ts";
 import type { ExportedTools } from "../kit-api.ts";
 import { writeFileAtomic } from "../files/atomic-write.ts";
@@ -15,11 +16,21 @@ export interface ExportState {
 
 /** Keeps the export files equal to the catalogue. */
 export interface ExportFiles {
-  /** Writes what changed; one write at a time, the newest content wins. Never rejects: a fault is logged and tried again at the next change. */
-  update(exports: readonly ExportPlan[], make: (entry: ExportPlan) => ExportedTools): Promise<void>;
+  /** Writes what changed. `make` is given the file's text of before where the entry appends, else nothing. One write at a time, the newest content wins. Never rejects: a fault is logged and tried again at the next change. */
+  update(exports: readonly ExportPlan[], make: (entry: ExportPlan, earlier: string) => ExportedTools): Promise<void>;
   state(): readonly ExportState[];
   /** Resolves when no write is under way. */
   settled(): Promise<void>;
+}
+
+/** A file's text; empty when there is none yet. */
+async function textOf(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+    throw error;
+  }
 }
 
 /** Makes the writer. `onWrite` hears of every file before it is written, so that a watcher can tell its own writes. */
@@ -44,7 +55,7 @@ export function createExportFiles(log: Logger, onWrite: (file: string, text: str
         const next: Omit<ExportState, "pending">[] = [];
         for (const entry of exports) {
           try {
-            const made = make(entry);
+            const made = make(entry, entry.order === "append" ? await textOf(entry.file) : "");
             await write(entry, made);
             next.push({ format: entry.format, file: entry.file, tools: made.tools.length });
           } catch (error) {

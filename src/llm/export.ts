@@ -2,6 +2,7 @@ import { isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
 import { shortNames, MAX_SHORT_NAME } from "../tools/names.ts";
 import { estimateTokens, type CountTokens } from "./cost.ts";
 import { OPENAI_MAX_DESCRIPTION, toolDescription } from "./description.ts";
+import { sortInOrder } from "./export-order.ts";
 import { prepareSchema, type PreparedSchema } from "./prepare.ts";
 import { Notes } from "./schema-node.ts";
 import { SEARCH_MODE_TOOLS } from "./search-mode.ts";
@@ -31,6 +32,8 @@ export interface ExportOptions {
   readonly countTokens?: CountTokens;
   /** `search`: only `search_tools` and `call_tool`, through which a model reaches all the others. */
   readonly mode?: "all" | "search";
+  /** Exported names that come first, in this order ({@link exportedOrder} of the last export); the others follow, sorted. Keeps a provider's cached prefix. */
+  readonly earlier?: readonly string[];
   /** Tools whose schema refers outside itself: left out, or exported with anything in that place. */
   readonly externalRefs?: "exclude" | "any";
 }
@@ -39,7 +42,7 @@ export interface ExportOptions {
 export interface ToolExport {
   readonly format: ExportFormat;
   readonly tools: readonly Json[];
-  /** Exact file content; the same tools in any order give the same bytes. */
+  /** Exact file content; the same tools in any order give the same bytes (after the same `earlier` export). */
   readonly text: string;
   /** Exported name to full name. */
   readonly names: ReadonlyMap<string, string>;
@@ -87,7 +90,8 @@ export function exportTools(tools: readonly ExportTool[], target: ExportFormat, 
   if (target.startsWith("gemini") && selection.chosen.length > GEMINI_MANY_TOOLS)
     warnings.push(`gemini.many_tools: ${selection.chosen.length} tools in one request; Gemini chooses better among few`);
 
-  const rows = selection.chosen.map((tool) => ({ tool, name: nameOf(tool) })).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const rows = selection.chosen.map((tool) => ({ tool, name: nameOf(tool) }));
+  sortInOrder(rows, options.earlier ?? []);
   const names = new Map<string, string>();
   const report: ToolReport[] = [];
   const exported: Json[] = [];

@@ -1,5 +1,6 @@
 /** The LLM layer as a library of pure functions: MCP tools to provider schemas and back (docs/tool-schemas.md). */
 export { exportTool, exportTools, type ExportOptions, type ToolExport } from "./export.ts";
+export { exportedOrder } from "./export-order.ts";
 export { EXPORT_FORMATS, type Effect, type ExportFormat, type ExportTool, type Relaxation, type ToolReport } from "./types.ts";
 export { readArguments, stringifyArguments, type ArgumentsResult, type ArgumentTool, type Coercion, type ReadArgumentsOptions } from "./arguments.ts";
 export { argumentKeyMap } from "./argument-keys.ts";

@@ -238,6 +238,16 @@ describe("looking", { timeout: 240_000 }, () => {
     await appendFile(path.join(root, "sub/a.json"), " ");
     expect(await run("export", "--format", "anthropic", "--out", "sub/a.json", "--check")).toMatchObject({ code: 1 });
     expect(await run("export", "--check")).toMatchObject({ code: 2 });
+    expect(await run("export", "--append")).toMatchObject({ code: 2, stderr: expect.stringContaining("--out") });
+    const lines = text
+      .trimEnd()
+      .split("\n")
+      .slice(1, -1)
+      .map((line) => line.replace(/,$/, ""));
+    await writeFile(path.join(root, "sub/b.json"), `[\n${lines.slice(1).reverse().join(",\n")}\n]\n`);
+    await run("export", "--out", "sub/b.json", "--append");
+    expect(await readFile(path.join(root, "sub/b.json"), "utf8")).toBe(`[\n${[...lines.slice(1).reverse(), lines[0]].join(",\n")}\n]\n`);
+    expect(await run("export", "--out", "sub/b.json", "--append", "--check")).toMatchObject({ code: 0 });
     expect(await run("export", "--format", "nothing")).toMatchObject({ code: 2, stderr: expect.stringContaining("gemini-legacy") });
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "../../src/base/json.ts";
+import { exportedOrder } from "../../src/llm/export-order.ts";
 import { exportTools } from "../../src/llm/export.ts";
 import { EXPORT_FORMATS, type ExportTool } from "../../src/llm/types.ts";
 import { exportOne, toolWith } from "./support/export-one.ts";
@@ -382,5 +383,22 @@ describe("strict for Anthropic", () => {
     };
     const { made } = strictOnes([unions(10), unions(7), unions(6)]);
     expect(made.report.map((row) => row.strict)).toEqual([true, false, true]);
+  });
+});
+
+describe("append", () => {
+  const named = (...names: string[]) => names.map((name) => toolWith({ type: "object" }, { name, full: name, short: name }));
+
+  test.each(EXPORT_FORMATS)("%s: what the last export had keeps its order and bytes, new tools follow sorted, lost ones leave", (format) => {
+    const first = exportTools(named("m", "b", "x"), format).text;
+    const second = exportTools(named("z", "b", "a", "x"), format, { earlier: exportedOrder(first, format) });
+    expect([...second.names.keys()]).toEqual(["b", "x", "a", "z"]);
+    const third = exportTools(named("z", "b", "a", "x", "c"), format, { earlier: exportedOrder(second.text, format) });
+    expect([...third.names.keys()]).toEqual(["b", "x", "a", "z", "c"]);
+    expect(third.text.startsWith(second.text.replace(/\n\]?\n?$/, ""))).toBe(true);
+  });
+
+  test.each(["", "{", "{}", "[1, null, {}]", "null"])("a file that is no export (%s) gives the sorted form", (text) => {
+    expect(exportTools(named("b", "a"), "openai", { earlier: exportedOrder(text, "openai") }).text).toBe(exportTools(named("a", "b"), "openai").text);
   });
 });

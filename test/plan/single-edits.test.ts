@@ -89,7 +89,7 @@ const TOPOLOGY = {
     max_pending: 100,
     webhook: { url: "https://h.example/x", secret: "s3cret-of-the-hook" },
   },
-  exports: [{ format: "openai", file: "o.json", max_name: 40, budget_tokens: 100, max_tools: 10, mode: "search" }],
+  exports: [{ format: "openai", file: "o.json", max_name: 40, budget_tokens: 100, max_tools: 10, mode: "search", order: "append" }],
   gateway: {
     listen: "127.0.0.1:7801",
     naming: "full",

@@ -2,13 +2,15 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { InvalidArgumentError } from "commander";
 import type { ExportFormat } from "../../kit-api.ts";
-import type { ExportOptions } from "../../llm/export.ts";
+import { exportedOrder } from "../../llm/export-order.ts";
+import { exportTools, type ExportOptions } from "../../llm/export.ts";
 import { escapeInvisible } from "../../base/text.ts";
 import { CliError, EXIT } from "../cli-error.ts";
 import { readCount } from "../arguments.ts";
 import { defineCommand } from "../command.ts";
 import { withHost } from "../connect.ts";
 import { ALL_FORMATS, exportReport, OTHER_FORMATS, otherExport, reportLines, type OtherFormat } from "../export-texts.ts";
+import { exportableTools } from "../exportable.ts";
 import type { Host } from "../host.ts";
 
 interface ExportFlags {
@@ -17,6 +19,7 @@ interface ExportFlags {
   readonly server: string;
   readonly out?: string;
   readonly check?: boolean;
+  readonly append?: boolean;
   readonly maxName?: number;
   readonly maxTools?: number;
 }
@@ -26,7 +29,7 @@ export const exportCommand = defineCommand<ExportFlags>({
   usage: "export",
   summary: "Write the tools as an LLM provider wants them: one JSON array.",
   details:
-    "Equal catalogues give equal bytes. --check compares FILE with what would be written and exits 1 when they differ (for CI).\n--report tells what a provider's form had to change of each tool, and why.\nOther forms: ts (types and a typed call), litellm-proxy (mcp_servers of a LiteLLM proxy), claude-code-permissions, vscode, openai-require-approval (the policy in other hosts' words).",
+    "Equal catalogues give equal bytes. --check compares FILE with what would be written and exits 1 when they differ (for CI).\n--append keeps the tools that FILE has in their order and puts new ones at the end, so that a provider's prompt cache keeps its prefix.\n--report tells what a provider's form had to change of each tool, and why.\nOther forms: ts (types and a typed call), litellm-proxy (mcp_servers of a LiteLLM proxy), claude-code-permissions, vscode, openai-require-approval (the policy in other hosts' words).",
   examples: [
     "aurora-mcp export --format openai",
     "aurora-mcp export --format anthropic --out tools.json",
@@ -47,15 +50,18 @@ export const exportCommand = defineCommand<ExportFlags>({
       )
       .option("--out <file>", "write this file instead of stdout")
       .option("--check", "only compare with --out FILE")
+      .option("--append", "keep the order of --out FILE and add new tools at the end")
       .option("--report", "print what the form changes of each tool instead of the tools")
       .option("--server <name>", "name that another host knows the gateway by", "aurora")
       .option("--max-name <length>", "longest tool name", (value) => readCount(value, "--max-name", 16))
       .option("--max-tools <count>", "most tools", (value) => readCount(value, "--max-tools")),
   run: async (context, options) => {
     if (options.check && options.out === undefined) throw new CliError("--check compares with a file: name it with --out FILE");
+    if (options.append && (options.out === undefined || options.report || isOther(options.format)))
+      throw new CliError("--append keeps the order of a provider's tools in a file: name it with --out FILE");
     const file = options.out === undefined ? null : path.resolve(context.cwd, options.out);
     // Read first: a host started for this command may write the topology's own exports, and FILE may be one of them.
-    const before = file !== null && options.check ? await readFile(file, "utf8").catch(() => null) : null;
+    const before = file !== null && (options.check || options.append) ? await readFile(file, "utf8").catch(() => null) : null;
     return withHost(context, options, "start", async (host) => {
       const limits: ExportOptions = {
         ...(options.maxName === undefined ? {} : { maxName: options.maxName }),
@@ -68,7 +74,9 @@ export const exportCommand = defineCommand<ExportFlags>({
         else for (const line of reportLines(report)) context.out(escapeInvisible(line));
         return EXIT.ok;
       }
-      const exported = await textOf(host, options, limits);
+      const exported = options.append
+        ? await appendedText(host, options.format as ExportFormat, { ...limits, earlier: exportedOrder(before ?? "", options.format as ExportFormat) })
+        : await textOf(host, options, limits);
       for (const warning of exported.warnings) context.note(`${context.noteStyle("yellow", "warning")}: ${warning}`);
       if (file === null) {
         process.stdout.write(exported.text);
@@ -107,6 +115,12 @@ async function textOf(
   if (isOther(format)) return { ...(await otherExport(host, format, server)), etag: null };
   const exported = await host.tools(format, limits);
   return { ...exported, warnings: exported.warnings ?? [] };
+}
+
+/** The export in an earlier order. The host's own texts are sorted, so this one is made here. */
+async function appendedText(host: Host, format: ExportFormat, options: ExportOptions): Promise<{ text: string; etag: null; warnings: readonly string[] }> {
+  const made = exportTools(await exportableTools(host), format, options);
+  return { text: made.text, etag: null, warnings: [...made.warnings, ...made.leftOut.map((l) => `${l.full} was left out: ${l.reason}`)] };
 }
 
 /** Replaces a file in one step. */
