@@ -109,6 +109,8 @@ function engine(draft7: boolean, skipped: string[]): Ajv {
     validateFormats: false,
     logger: false,
     verbose: true,
+    // A property named `constructor` is there only when the value has it itself.
+    ownProperties: true,
     code: { regExp },
   };
   return draft7 ? new Ajv(options) : new Ajv2020(options);

@@ -93,6 +93,20 @@ test("empty text stands for an absent number, boolean, list or object", () => {
   expect(argsOf(readArguments({ n: "", b: "", l: "", o: "", s: "" }, tool))).toEqual({ s: "" });
 });
 
+describe("properties named as what every object inherits", () => {
+  const named = (schema: object): unknown => ({ type: "object", additionalProperties: false, ...schema });
+
+  test.each(["constructor", "toString", "valueOf", "hasOwnProperty"])("an optional %s may be absent, and is checked when it is there", (name) => {
+    const inputSchema = named({ properties: { [name]: { type: "string" }, q: { type: "string" } } });
+    expect(readArguments({ q: "x" }, { inputSchema })).toMatchObject({ ok: true, args: { q: "x" } });
+    expect(readArguments(JSON.parse(`{"${name}":{}}`), { inputSchema }).ok).toBe(false);
+  });
+
+  test.each(["constructor", "toString"])("a required %s is missed", (name) => {
+    expect(readArguments({}, { inputSchema: named({ properties: { [name]: {} }, required: [name] }) }).ok).toBe(false);
+  });
+});
+
 describe("unknown properties under a closed schema", () => {
   const tool = schema({ from: { type: "string" }, force: { type: "boolean" } }, { additionalProperties: false });
 
