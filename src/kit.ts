@@ -9,7 +9,7 @@ import { explainTool, toolRowsOf } from "./kit/explain.ts";
 import { createExportFiles, type ExportFiles } from "./kit/export-files.ts";
 import { exportedOrder } from "./llm/export-order.ts";
 import { exportSnapshot, tokensOf, visibleTools } from "./kit/export-tools.ts";
-import { toolOperation } from "./kit/operations.ts";
+import { wantedTool } from "./kit/operations.ts";
 import { openParts, type Parts } from "./kit/parts.ts";
 import { describePlan } from "./kit/plan-report.ts";
 import { createOperator, type Operator } from "./kit/operator.ts";
@@ -175,17 +175,14 @@ class HostedKit implements Kit {
 
   async callTool(name: string, args: Json, options: CallOptions = {}): Promise<CallResult> {
     await awaitOwner(this.#running().runtime, name, options.signal);
-    return callResult(
-      await perform(this.#running().calls, (snapshot) => toolOperation(snapshot, name, args, options.client ?? "library"), operationOptions(options)),
-      this.#snapshot(),
-    );
+    return callResult(await perform(this.#running().calls, wantedTool(name, args, options.client ?? "library"), operationOptions(options)), this.#snapshot());
   }
 
   executeToolCalls(calls: readonly JsonObject[], options: CallOptions = {}): Promise<JsonObject[]> {
     const parts = this.#running();
     return runToolCalls(calls, options, {
       snapshot: () => parts.runtime.snapshot,
-      call: (find) => perform(parts.calls, find, { ...operationOptions(options), messageBytes: parts.runtime.snapshot.plan.limits.messageBytes }),
+      call: (wanted) => perform(parts.calls, wanted, { ...operationOptions(options), messageBytes: parts.runtime.snapshot.plan.limits.messageBytes }),
     });
   }
 

@@ -13,14 +13,18 @@ export interface Caller {
 }
 
 /**
- * Judges one call on one snapshot: policy on the canonical arguments, then data flow. Throws POLICY_DENIED or DATA_FLOW_DENIED;
- * gives a decision that allows or asks. The same function judges again right before the call runs. `marks`: what the session has heard.
+ * Judges one call on one snapshot: policy on the canonical arguments, then data flow. The same function judges again right before the
+ * call runs. `marks`: what the session has heard. With `args` null it denies only what no arguments could make callable.
  */
-export function admit(snapshot: Snapshot, target: Target, args: JsonObject, caller: Caller, marks: readonly Mark[]): Decision {
+export function judge(snapshot: Snapshot, target: Target, args: JsonObject | null, caller: Caller, marks: readonly Mark[]): Decision {
   const judged = decide(snapshot.plan.policy, target.subject, { client: caller.client, args }, marks.length > 0);
-  const heard = [...new Set(marks.map((m) => m.source))];
-  const decision = judged.dataFlow ? { ...judged, reason: `${judged.reason}; it has heard ${named(heard)}` } : judged;
-  if (decision.action !== "deny") return decision;
+  return judged.dataFlow ? { ...judged, reason: `${judged.reason}; it has heard ${named(sourcesOf(marks))}` } : judged;
+}
+
+/** Throws POLICY_DENIED or DATA_FLOW_DENIED for a decision that denies. */
+export function refuseDenied(decision: Decision, target: Target, marks: readonly Mark[]): void {
+  if (decision.action !== "deny") return;
+  const heard = sourcesOf(marks);
   throw new KitError(decision.dataFlow ? "DATA_FLOW_DENIED" : "POLICY_DENIED", `${target.full} is denied: ${decision.reason}`, {
     details: {
       risk: decision.risk,
@@ -28,6 +32,10 @@ export function admit(snapshot: Snapshot, target: Target, args: JsonObject, call
       ...(decision.rule === null ? {} : { rule: decision.rule.id, file: decision.rule.file, line: decision.rule.line }),
     },
   });
+}
+
+function sourcesOf(marks: readonly Mark[]): string[] {
+  return [...new Set(marks.map((m) => m.source))];
 }
 
 const MOST_NAMED = 3;

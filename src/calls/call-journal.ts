@@ -1,4 +1,5 @@
 import { toolReceipt } from "../amp/receipts.ts";
+import type { SignalSource } from "../amp/signal.ts";
 import type { Signal } from "../amp/types.ts";
 import { KitError, messageOf } from "../base/errors.ts";
 import type { Logger } from "../runtime/ports.ts";
@@ -23,6 +24,8 @@ export interface CallJournal {
 export interface CallJournalDeps {
   readonly audit: Audit;
   readonly emit: (signal: Signal) => Promise<void>;
+  /** Stands in receipts of calls that no app is known for. */
+  readonly host: () => SignalSource;
   readonly onEnd: (performed: Performed, options: OperationOptions) => void;
   readonly log: Logger;
 }
@@ -44,13 +47,13 @@ export function createCallJournal(deps: CallJournalDeps): CallJournal {
     deps.audit.append(event, false).catch((error: unknown) => deps.log.error({ error: messageOf(error) }, "the audit log cannot be written"));
   };
   const writeEnd = (performed: Performed, options: OperationOptions): void => {
-    const { target, decision, error } = performed;
+    const { target, decision, error, wanted } = performed;
     note({
-      event: performed.answer === null && !wasSent(performed) ? "call.refused" : "call.done",
+      event: performed.sent ? "call.done" : "call.refused",
       call_id: performed.callId,
-      kind: target?.kind,
+      kind: wanted.kind,
       app: target?.app,
-      name: target?.name,
+      name: target?.name ?? wanted.name,
       client: options.client,
       session: options.session,
       risk: decision?.risk,
@@ -62,25 +65,22 @@ export function createCallJournal(deps: CallJournalDeps): CallJournal {
       duration_ms: Math.round(performed.durationMs),
       approval_id: performed.approvalId ?? undefined,
     });
-    if (target?.kind !== "tool") return;
+    if (wanted.kind !== "tool") return;
     void deps.emit(
-      toolReceipt(
-        { app: target.app, instance: target.plan.instance },
-        {
-          tool: target.name,
-          callId: performed.callId,
-          client: options.client,
-          session: options.session,
-          turn: options.turn,
-          outcome: performed.outcome,
-          durationMs: performed.durationMs,
-          risk: decision?.risk ?? null,
-          error,
-          approvalId: performed.approvalId ?? undefined,
-          auditId: performed.callId,
-          resultRef: performed.resultRef ?? undefined,
-        },
-      ),
+      toolReceipt(target === null ? deps.host() : { app: target.app, instance: target.plan.instance }, {
+        tool: target?.name ?? wanted.name,
+        callId: performed.callId,
+        client: options.client,
+        session: options.session,
+        turn: options.turn,
+        outcome: performed.outcome,
+        durationMs: performed.durationMs,
+        risk: decision?.risk ?? null,
+        error,
+        approvalId: performed.approvalId ?? undefined,
+        auditId: performed.callId,
+        resultRef: performed.resultRef ?? undefined,
+      }),
     );
   };
   return {
@@ -124,9 +124,4 @@ export function createCallJournal(deps: CallJournalDeps): CallJournal {
 
 function isGrave(risk: Risk): boolean {
   return risk === "high" || risk === "critical";
-}
-
-/** Whether a failed call had left the host. */
-function wasSent(performed: Performed): boolean {
-  return performed.outcome === "unknown" || performed.error?.source === "app";
 }

@@ -10,7 +10,7 @@ import type { LeaseRequest } from "../runtime/lease.ts";
 import type { Lease } from "../runtime/generation.ts";
 import { LinkError, type ServerRequest } from "../runtime/ports.ts";
 import type { Snapshot } from "../runtime/snapshot.ts";
-import { admit, type Caller } from "./admit.ts";
+import { judge, refuseDenied, type Caller } from "./admit.ts";
 import { askPerson } from "./ask-person.ts";
 import { metaFor, startCallSpan } from "./call-span.ts";
 import type { Approvals } from "./approvals.ts";
@@ -19,7 +19,7 @@ import type { Limits } from "./limits.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Target } from "./targets.ts";
 import { toKitError } from "./tool-result.ts";
-import type { Answer, Granted, Operation, OperationOptions, Performed } from "./operation.ts";
+import type { Answer, Granted, OperationOptions, Performed, Wanted } from "./operation.ts";
 import { joinSignals, signalWithin, type JoinedSignal } from "./join-signals.ts";
 import type { Turns } from "./turns.ts";
 
@@ -50,20 +50,21 @@ interface Learned {
   approvalId: string | null;
   answer: Answer | null;
   resultRef: string | null;
+  sent: boolean;
 }
 
 /**
  * The one way a call runs, whatever the door (contracts 6): find → pin → arguments → policy → data flow → limits → approval → the
- * same again → mark → audit → send → size → mark → audit → receipt. Never throws: every fault is part of the report.
+ * same again → mark → lease → audit → send → size → mark → audit → receipt. Never throws: every fault is part of the report.
  */
-export async function perform(deps: CallDeps, find: (snapshot: Snapshot) => Operation, options: OperationOptions): Promise<Performed> {
+export async function perform(deps: CallDeps, wanted: Wanted, options: OperationOptions): Promise<Performed> {
   const callId = deps.newId();
   const started = deps.clock.monotonic();
   const span = startCallSpan(options);
-  const learned: Learned = { target: null, method: null, args: null, decision: null, approvalId: null, answer: null, resultRef: null };
+  const learned: Learned = { target: null, method: null, args: null, decision: null, approvalId: null, answer: null, resultRef: null, sent: false };
   let fault: KitError | null = null;
   try {
-    learned.answer = masked(await run(deps, find, span.options, callId, learned), deps.mask);
+    learned.answer = masked(await run(deps, wanted, span.options, callId, learned), deps.mask);
     if (options.messageBytes !== undefined && isOverMessageSize({ result: learned.answer.result }, options.messageBytes))
       learned.resultRef = await deps.keepResult(callId, learned.answer.result);
   } catch (error) {
@@ -76,7 +77,9 @@ export async function perform(deps: CallDeps, find: (snapshot: Snapshot) => Oper
     answer: learned.answer,
     error,
     durationMs: deps.clock.monotonic() - started,
+    wanted: { kind: wanted.kind, name: wanted.name },
     target: learned.target,
+    sent: learned.sent,
     method: learned.method,
     args: learned.args,
     decision: learned.decision,
@@ -88,16 +91,29 @@ export async function perform(deps: CallDeps, find: (snapshot: Snapshot) => Oper
   return performed;
 }
 
-async function run(deps: CallDeps, find: (snapshot: Snapshot) => Operation, options: OperationOptions, callId: string, learned: Learned): Promise<Answer> {
-  const judge = (): Granted => {
+async function run(deps: CallDeps, wanted: Wanted, options: OperationOptions, callId: string, learned: Learned): Promise<Answer> {
+  const admit = (): Granted => {
     const snapshot = deps.snapshot();
-    const operation = find(snapshot);
-    learned.target = operation.target;
+    const operation = wanted.find(snapshot);
+    const { target } = operation;
+    learned.target = target;
     learned.method = operation.method;
-    learned.args = operation.args;
-    const decision = admit(snapshot, operation.target, operation.args, options, deps.sessions.marks(options.client, options.session));
-    learned.decision = decision;
-    return { snapshot, operation, decision, args: operation.args };
+    const marks = deps.sessions.marks(options.client, options.session);
+    const decide = (args: JsonObject | null): Decision => {
+      learned.decision = judge(snapshot, target, args, options, marks);
+      refuseDenied(learned.decision, target, marks);
+      return learned.decision;
+    };
+    let args: JsonObject;
+    try {
+      args = operation.arguments();
+    } catch (error) {
+      // What no arguments could make callable is denied, and nothing of its schema told.
+      decide(null);
+      throw error;
+    }
+    learned.args = args;
+    return { snapshot, operation, decision: decide(args), args };
   };
   const turn = deps.turns.signal(options.client, options.session, options.turn);
   const joined = joinSignals([options.signal, turn]);
@@ -105,15 +121,15 @@ async function run(deps: CallDeps, find: (snapshot: Snapshot) => Operation, opti
   try {
     if (joined.signal.aborted)
       throw new KitError("CANCELLED", turn?.aborted ? "the turn has ended" : "the call was cancelled before it began", { outcome: "failed" });
-    let granted = judge();
+    let granted = admit();
     release = acquire(deps.limits, granted.decision, options.approvalId);
     // Calls that a model made together are all judged before the first is sent: it had heard none of them when it wanted the others.
     await Promise.resolve();
     if (granted.decision.action === "ask") {
-      granted = await askPerson(deps.approvals, granted, judge, options, joined.signal);
+      granted = await askPerson(deps.approvals, granted, admit, options, joined.signal);
       learned.approvalId = granted.approvalId ?? null;
     }
-    return await send(deps, granted, options, callId, joined.signal);
+    return await send(deps, { granted, admit, options, callId, learned, signal: joined.signal });
   } finally {
     release?.();
     joined.release();
@@ -131,29 +147,41 @@ function acquire(limits: Limits, decision: Decision, approvalId: string | undefi
   });
 }
 
-async function send(deps: CallDeps, granted: Granted, options: OperationOptions, callId: string, signal: CancelSignal): Promise<Answer> {
-  const { operation, decision, args } = granted;
-  const { target } = operation;
+/** A call on its way out. */
+interface Sending {
+  readonly granted: Granted;
+  /** Judges anew on what holds now. */
+  readonly admit: () => Granted;
+  readonly options: OperationOptions;
+  readonly callId: string;
+  readonly learned: Learned;
+  readonly signal: CancelSignal;
+}
+
+async function send(deps: CallDeps, { granted, admit, options, callId, learned, signal }: Sending): Promise<Answer> {
+  const { target } = granted.operation;
   const { plan } = target;
   const source: FlowSource = { app: target.app, name: target.name, trust: plan.trust };
   const mark = (): Promise<void> => hear(deps.sessions, granted.snapshot.plan.policy.flow, source, options);
   // Marked before the call is sent, so before a byte can come back: progress, log lines and questions of the server are earlier than its result.
   await mark();
-  await deps.journal.sending(callId, granted, options);
-  const timeoutMs = decision.timeoutMs ?? plan.callTimeoutMs;
+  const timeoutMs = granted.decision.timeoutMs ?? plan.callTimeoutMs;
   const lease = await leaseWithin(deps, target, options, timeoutMs, signal);
   const joined = joinSignals([signal, lease.signal]);
   const { onProgress, task } = options;
   try {
-    const raw = await operation.send(lease.connection, args, {
+    const sure = stillGranted(granted, admit, deps.snapshot());
+    await deps.journal.sending(callId, sure, options);
+    learned.sent = true;
+    const raw = await sure.operation.send(lease.connection, sure.args, {
       timeoutMs,
-      maxTotalMs: decision.timeoutMs ?? plan.maxTotalTimeoutMs,
+      maxTotalMs: granted.decision.timeoutMs ?? plan.maxTotalTimeoutMs,
       signal: joined.signal,
       ...(onProgress === undefined ? {} : { onProgress: (progress) => onProgress(deps.mask.known(progress)) }),
       ...(task === undefined ? {} : { task: { ttlMs: task.ttlMs, onNews: (news) => task.onNews(deps.mask.known(news)) } }),
       ...(options.meta === undefined ? {} : { meta: metaFor(plan.trust, options.meta) }),
     });
-    return operation.read(raw);
+    return sure.operation.read(raw);
   } catch (error) {
     if (error instanceof LinkError && error.kind === "timeout") lease.timedOut();
     throw toKitError(error, target, lease.signal.aborted ? lease.signal.reason : null);
@@ -165,6 +193,23 @@ async function send(deps: CallDeps, granted: Granted, options: OperationOptions,
       throw new KitError("INTERNAL", `the answer of ${target.full} was held back: ${messageOf(error)}`, { cause: error, outcome: "unknown" });
     });
   }
+}
+
+/**
+ * The call as it may be sent now. It may have waited for its app: policy, pins or marks that changed meanwhile count, and an app that came
+ * back with another tool is not the one that was judged.
+ */
+function stillGranted(granted: Granted, admit: () => Granted, now: Snapshot): Granted {
+  if (now.plan === granted.snapshot.plan && now.catalog === granted.snapshot.catalog) return granted;
+  const again = admit();
+  if (again.decision.action !== "ask") return again;
+  const { target } = again.operation;
+  if (granted.approvalId === undefined || target.pin !== granted.operation.target.pin)
+    throw new KitError(
+      "APPROVAL_REQUIRED",
+      `${target.full} changed its definition or its policy while the call waited for the app; call it again to have it approved`,
+    );
+  return { ...again, args: granted.args, approvalId: granted.approvalId };
 }
 
 /** Marks the session when what it is about to hear, or has heard, is a data-flow source. Resolves when the mark is on the disk. */

@@ -13,13 +13,22 @@ export interface SendOptions extends RequestOptions {
   readonly task?: TaskWish;
 }
 
-/** An operation found in one snapshot: a tool call, a resource read or a prompt. Finding it throws a KitError. */
+/** What a caller wants done: a tool call, a resource read or a prompt. */
+export interface Wanted {
+  readonly kind: Target["kind"];
+  /** As the caller said it; the records of a call have it when nothing is called that. */
+  readonly name: string;
+  /** Finds it in a snapshot. Throws a KitError. */
+  find(snapshot: Snapshot): Operation;
+}
+
+/** An operation found in one snapshot. */
 export interface Operation {
   readonly target: Target;
   /** MCP method that is sent. */
   readonly method: string;
-  /** Canonical arguments, checked against the tool's own schema. */
-  readonly args: JsonObject;
+  /** Canonical arguments, checked against the tool's own schema. Throws a KitError INVALID_ARGUMENTS. */
+  arguments(): JsonObject;
   send(connection: Connection, args: JsonObject, options: SendOptions): Promise<JsonObject>;
   /** Looks at the raw answer; throws a KitError when it cannot be taken. */
   read(raw: JsonObject): Answer;
@@ -55,7 +64,11 @@ export interface Performed {
   readonly answer: Answer | null;
   readonly error: ErrorBody | null;
   readonly durationMs: number;
+  readonly wanted: Pick<Wanted, "kind" | "name">;
+  /** Null when nothing is called that. */
   readonly target: Target | null;
+  /** Whether it left for the app, and so has a record of that. */
+  readonly sent: boolean;
   readonly method: string | null;
   readonly args: JsonObject | null;
   readonly decision: Decision | null;

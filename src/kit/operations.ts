@@ -1,13 +1,18 @@
 import { KitError } from "../base/errors.ts";
 import { isObject, own, type Json, type JsonObject } from "../base/json.ts";
 import { readArguments } from "../llm/arguments.ts";
-import type { Operation } from "../calls/operation.ts";
+import type { Operation, Wanted } from "../calls/operation.ts";
 import { callAsTask } from "../calls/task-call.ts";
 import { findPrompt, findResource, findTemplate, findTool, type ItemPinCheck } from "../calls/targets.ts";
 import { readToolResult } from "../calls/tool-result.ts";
 import type { Snapshot } from "../runtime/snapshot.ts";
 import { taskSupport } from "../tools/task-support.ts";
 import { clientSelection } from "./client-selection.ts";
+
+/** A tool call as a caller wants it: arguments as the tool's own schema has them. */
+export function wantedTool(name: string, raw: unknown, client: string): Wanted {
+  return { kind: "tool", name, find: (snapshot) => toolOperation(snapshot, name, raw, client) };
+}
 
 /**
  * A tool call found in a snapshot. `raw` is what the caller gave: an object, or JSON text of a model; `keyMap` turns property names
@@ -16,16 +21,17 @@ import { clientSelection } from "./client-selection.ts";
 export function toolOperation(snapshot: Snapshot, name: string, raw: unknown, client: string, keyMap?: ReadonlyMap<string, string>): Operation {
   const target = findTool(snapshot, name, clientSelection(snapshot.plan, client));
   const tool = target.tool!;
-  const reading = readArguments(raw, { inputSchema: own(tool.definition, "inputSchema"), ...(keyMap === undefined ? {} : { keyMap }) });
-  if (!reading.ok)
-    throw new KitError("INVALID_ARGUMENTS", `the arguments of ${tool.full} do not fit: ${reading.message}`, {
-      details: { issues: reading.issues as unknown as Json },
-    });
   const rules = { maxBytes: snapshot.plan.limits.resultBytes, outputCheck: target.plan.outputCheck };
   return {
     target,
     method: "tools/call",
-    args: reading.args,
+    arguments() {
+      const reading = readArguments(raw, { inputSchema: own(tool.definition, "inputSchema"), ...(keyMap === undefined ? {} : { keyMap }) });
+      if (reading.ok) return reading.args;
+      throw new KitError("INVALID_ARGUMENTS", `the arguments of ${tool.full} do not fit: ${reading.message}`, {
+        details: { issues: reading.issues as unknown as Json },
+      });
+    },
     send(connection, args, options) {
       const params = { name: tool.wireName, arguments: args };
       // A tool that runs only as a task is waited for here, so that callers who know nothing of tasks can use it.
@@ -43,7 +49,7 @@ export function resourceOperation(snapshot: Snapshot, uri: string, app: string |
   return {
     target,
     method: "resources/read",
-    args: { uri },
+    arguments: () => ({ uri }),
     send: (connection, _args, options) => connection.request("resources/read", { uri }, options),
     read: (answer) => readPlain(answer, "contents", target.full),
   };
@@ -55,7 +61,7 @@ export function promptOperation(snapshot: Snapshot, name: string, args: Readonly
   return {
     target,
     method: "prompts/get",
-    args: { ...args },
+    arguments: () => ({ ...args }),
     send: (connection, given, options) => connection.request("prompts/get", { name: target.name, arguments: given }, options),
     read: (answer) => readPlain(answer, "messages", target.full),
   };
@@ -75,7 +81,7 @@ export function completionOperation(
   return {
     target,
     method: "completion/complete",
-    args: { [argument.name]: argument.value },
+    arguments: () => ({ [argument.name]: argument.value }),
     send: async (connection, _args, options) => {
       if (!own(connection.capabilities, "completions")) return { completion: { values: [] } };
       return connection.request(

@@ -5,7 +5,7 @@ import { createCallJournal } from "../calls/call-journal.ts";
 import type { CallDeps } from "../calls/execute.ts";
 import { ANY_CLIENT } from "../calls/sessions.ts";
 import { createTurns } from "../calls/turns.ts";
-import { sessionShown } from "../amp/envelope.ts";
+import { HOST_APP, sessionShown } from "../amp/envelope.ts";
 import { systemClock } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Masker } from "../base/masking.ts";
@@ -241,6 +241,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     audit: stores.audit,
     // Where receipts go nowhere, and no rule of the user may make something else of one, the work is spared.
     emit: (signal) => (inboxes.takesReceipts() || current().signals.user.length > 0 ? ingest.emit(signal) : Promise.resolve()),
+    host: () => ({ app: HOST_APP, instance }),
     onEnd: (performed, by) => {
       if (performed.error?.error_code === "TIMEOUT" && performed.target) faults.tell(performed.target.plan, performed.error.message);
       events.emit("call", callRecord(performed, by));

@@ -1,5 +1,7 @@
-import type { JsonObject } from "../base/json.ts";
-import { admit } from "../calls/admit.ts";
+import type { Operation } from "../calls/operation.ts";
+import type { Snapshot } from "../runtime/snapshot.ts";
+import { own, type JsonObject } from "../base/json.ts";
+import { judge, refuseDenied } from "../calls/admit.ts";
 import { perform } from "../calls/execute.ts";
 import { findResource, namedPrompts, readSubject } from "../calls/targets.ts";
 import type { CallOptions, Kit, ReadResult } from "../kit-api.ts";
@@ -35,9 +37,10 @@ export function createReads({ calls, pins, runtime, ingest, resources }: Parts):
   /** The resource that a client may hear of; that it changes is told to whoever may read it, or may ask to. */
   const heard = (uri: string, options: CallOptions) => {
     const { snapshot } = runtime;
-    const { target, args } = resourceOperation(snapshot, uri, undefined, pins.check);
+    const { target, arguments: args } = resourceOperation(snapshot, uri, undefined, pins.check);
     const caller = operationOptions(options);
-    admit(snapshot, target, args, caller, calls.sessions.marks(caller.client, caller.session));
+    const marks = calls.sessions.marks(caller.client, caller.session);
+    refuseDenied(judge(snapshot, target, args(), caller, marks), target, marks);
     return target;
   };
   return {
@@ -56,16 +59,24 @@ export function createReads({ calls, pins, runtime, ingest, resources }: Parts):
         .filter(({ app, item }) => item !== "" && pins.check(app, "instructions", "").accepted)
         .map(({ app, item }) => ({ app, text: item })),
     async readResource(uri, options) {
-      const done = await perform(calls, (snapshot) => resourceOperation(snapshot, uri, options.app, pins.check), operationOptions(options));
+      const done = await perform(
+        calls,
+        { kind: "resource", name: uri, find: (snapshot) => resourceOperation(snapshot, uri, options.app, pins.check) },
+        operationOptions(options),
+      );
       if (done.target && done.answer && runtime.snapshot.plan.inbox.resources === "all")
         void ingest.emit(resourceSignal(done.target.plan, "resources/read", uri, done.answer.result as JsonObject));
       return readResult(done);
     },
     async getPrompt(name, args, options) {
-      return readResult(await perform(calls, (snapshot) => promptOperation(snapshot, name, args, pins.check), operationOptions(options)));
+      return readResult(
+        await perform(calls, { kind: "prompt", name, find: (snapshot) => promptOperation(snapshot, name, args, pins.check) }, operationOptions(options)),
+      );
     },
     async complete(ref, argument, context, options) {
-      return readResult(await perform(calls, (snapshot) => completionOperation(snapshot, ref, argument, context, pins.check), operationOptions(options)));
+      const [kind, name] = own(ref, "type") === "ref/prompt" ? (["prompt", own(ref, "name")] as const) : (["resource", own(ref, "uri")] as const);
+      const find = (snapshot: Snapshot): Operation => completionOperation(snapshot, ref, argument, context, pins.check);
+      return readResult(await perform(calls, { kind, name: String(name), find }, operationOptions(options)));
     },
     async subscribe(uri, options) {
       const target = heard(uri, options);

@@ -1,6 +1,6 @@
 import { KitError, type ErrorBody } from "../base/errors.ts";
 import { own, type Json, type JsonObject } from "../base/json.ts";
-import type { Operation, Performed } from "../calls/operation.ts";
+import type { Operation, Performed, Wanted } from "../calls/operation.ts";
 import type { CallOptions } from "../kit-api.ts";
 import { argumentKeyMap } from "../llm/argument-keys.ts";
 import { readArguments } from "../llm/arguments.ts";
@@ -16,7 +16,7 @@ import { searchCatalog } from "./search-catalog.ts";
 /** How a batch of tool calls is run. */
 export interface ToolCallRunner {
   readonly snapshot: () => Snapshot;
-  readonly call: (find: (snapshot: Snapshot) => Operation) => Promise<Performed>;
+  readonly call: (wanted: Wanted) => Promise<Performed>;
 }
 
 interface Answered {
@@ -41,7 +41,8 @@ async function answer(call: ParsedToolCall, options: CallOptions, runner: ToolCa
   try {
     if (call.name === SEARCH_TOOLS_NAME) return { call, outcome: search(call, options, runner.snapshot()), reference: null };
     const wanted = call.name === CALL_TOOL_NAME ? innerCall(call) : { name: call.name, raw: call.rawArguments };
-    const done = await runner.call((snapshot) => operationOf(snapshot, wanted.name, wanted.raw, options.client ?? "library"));
+    const find = (snapshot: Snapshot): Operation => operationOf(snapshot, wanted.name, wanted.raw, options.client ?? "library");
+    const done = await runner.call({ kind: "tool", name: wanted.name, find });
     return { call, outcome: outcomeOf(done), reference: done.resultRef };
   } catch (error) {
     const fault = error instanceof KitError ? error : new KitError("INTERNAL", "the call could not be run", { cause: error });

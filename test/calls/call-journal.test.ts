@@ -20,7 +20,7 @@ it.each([
 ] as const)("without a place for its audit record, a call of %s risk is sent: %j", async (risk, sent) => {
   const log = memoryLog();
   const full = { append: () => Promise.reject(new Error("no space left on device")), configure() {}, close: () => Promise.resolve() };
-  const journal = createCallJournal({ audit: full, emit: () => Promise.resolve(), onEnd() {}, log });
+  const journal = createCallJournal({ audit: full, emit: () => Promise.resolve(), host: () => ({ app: "host", instance: "h" }), onEnd() {}, log });
   const sending = journal.sending("call-1", granted(risk), { client: "library", session: "default" });
   if (sent) {
     await sending;
