@@ -648,11 +648,11 @@ export interface LogSettings {
    */
   level?: "debug" | "info" | "warn" | "error" | "silent";
   /**
-   * Whether masked request and response bodies are logged at debug.
+   * Whether masked request and response bodies of calls are logged at debug, cut to 16 KiB.
    */
   bodies?: "never" | "debug";
   /**
-   * Whether the text of chat messages may stand in logs and summaries (guide 11.5).
+   * Whether texts of chat messages may stand in logged bodies and in summaries of message.* events; else only their length, and … (guide 11.5).
    */
   chat_text?: boolean;
 }

@@ -1,3 +1,4 @@
+import { summaryWithoutChat } from "../base/chat-text.ts";
 import type { Clock } from "../base/clock.ts";
 import { canonicalJson, type JsonObject } from "../base/json.ts";
 import { uuidV5, uuidV7Source } from "../base/uuid.ts";
@@ -30,6 +31,8 @@ export interface SealerOptions {
   readonly mask: (value: unknown) => unknown;
   /** Largest `payload.data` in bytes of JSON (`limits.message_bytes`). */
   readonly maxDataBytes: () => number;
+  /** Whether texts of chat messages may stand in summaries (`log.chat_text`). Default false. */
+  readonly chatText?: () => boolean;
   /** Timestamp of the last envelope that an earlier run of this writer wrote; new ones are later. */
   readonly last?: string | null;
 }
@@ -58,6 +61,9 @@ export function createSealer(options: SealerOptions): Sealer {
         : event.expiresInMs === undefined
           ? undefined
           : formatTimestamp(last + event.expiresInMs * 1000, offset);
+      // Before anything is masked, or a text with a secret in it would no longer be found.
+      const summaryOf = (summary: string): string =>
+        event.type.startsWith("message.") && !options.chatText?.() ? summaryWithoutChat(summary, event.data) : summary;
       const text = (value: string): string => options.mask(value) as string;
       return {
         header: {
@@ -70,7 +76,7 @@ export function createSealer(options: SealerOptions): Sealer {
         payload: {
           type: event.type,
           ...(event.session_id === undefined ? {} : { session_id: sessionShown(event.session_id, text) }),
-          ...(event.summary === undefined ? {} : { summary: boundSummary(text(event.summary)) }),
+          ...(event.summary === undefined ? {} : { summary: boundSummary(text(summaryOf(event.summary))) }),
           ...(event.data === undefined ? {} : { data: boundData(options.mask(event.data) as JsonObject, options.maxDataBytes()) }),
           ...(expireAt === undefined ? {} : { expire_at: expireAt }),
         },

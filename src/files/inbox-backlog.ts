@@ -13,6 +13,8 @@ export interface BacklogOptions {
 }
 
 const LOOK_EVERY_MS = 1000;
+/** What was written while the folder was read may be counted or not; then the next look comes sooner. */
+const LOOK_AGAIN_MS = 100;
 
 /** How many events readers have left in an inbox folder: counted now and then, with room made when it is too much. */
 export class Backlog {
@@ -24,6 +26,7 @@ export class Backlog {
   #trouble: string | null = null;
   #nextLookAt = -Infinity;
   #looking: Promise<void> | null = null;
+  #addedMeanwhile = false;
   #closed = false;
 
   constructor(dir: string, options: BacklogOptions) {
@@ -44,9 +47,10 @@ export class Backlog {
     return this.#trouble;
   }
 
-  /** So many events were written. */
-  add(count: number): void {
-    this.#pending += count;
+  /** One event has its name in the folder. */
+  add(): void {
+    this.#pending += 1;
+    this.#addedMeanwhile = true;
     this.lookSoon();
   }
 
@@ -60,10 +64,11 @@ export class Backlog {
   lookSoon(): void {
     const start = this.#clock.monotonic();
     if (this.#looking || this.#closed || start < this.#nextLookAt) return;
+    this.#addedMeanwhile = false;
     this.#looking = this.#look().finally(() => {
       const end = this.#clock.monotonic();
       // Looking through a large folder takes time; it may take a twentieth of it.
-      this.#nextLookAt = end + Math.max(LOOK_EVERY_MS, (end - start) * 20);
+      this.#nextLookAt = end + Math.max(this.#addedMeanwhile ? LOOK_AGAIN_MS : LOOK_EVERY_MS, (end - start) * 20);
       this.#looking = null;
     });
   }

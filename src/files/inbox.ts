@@ -221,7 +221,9 @@ class Spool implements FileInbox {
       const file = staged[index]!;
       try {
         if (file instanceof Error) throw file;
-        this.#unsettled.push({ item, result: publishFile(this.#dir, file) ? "written" : "duplicate" });
+        const written = publishFile(this.#dir, file);
+        if (written) this.#backlog.add();
+        this.#unsettled.push({ item, result: written ? "written" : "duplicate" });
       } catch (error) {
         fault ??= error as Error;
         again.push(item);
@@ -246,7 +248,6 @@ class Spool implements FileInbox {
         else this.#duplicates += 1;
         item.resolve(result);
       }
-      this.#backlog.add(group.length);
     }
   }
 

@@ -26,7 +26,7 @@ export interface Inboxes {
 const NO_INBOX: ReturnType<Inbox["stats"]> = { dir: null, written: 0, duplicates: 0, dropped: 0, queued: 0, pending: 0, degraded: null };
 
 /** Opens the inboxes of a plan. A folder that cannot be written makes the inbox degraded; it never stops the host. */
-export async function openInboxes(plan: Plan, clock: Clock, masker: Masker, log: Logger, maxDataBytes: () => number): Promise<Inboxes> {
+export async function openInboxes(plan: Plan, clock: Clock, masker: Masker, log: Logger, current: () => Plan): Promise<Inboxes> {
   const open = (inbox: InboxPlan, dir: string, ledger: string) =>
     openFileInbox({
       dir,
@@ -67,7 +67,8 @@ export async function openInboxes(plan: Plan, clock: Clock, masker: Masker, log:
       random: randomBytes,
       offset: (nowMs) => -new Date(nowMs).getTimezoneOffset(),
       mask: (value) => masker.value(value),
-      maxDataBytes,
+      maxDataBytes: () => current().limits.messageBytes,
+      chatText: () => current().log.chatText,
       last: file?.lastTimestamp ?? null,
     }),
     inboxFor(event) {

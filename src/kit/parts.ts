@@ -1,4 +1,5 @@
 import type { Approval } from "../calls/approvals.ts";
+import { logBodies } from "./body-log.ts";
 import { approvalRow } from "../calls/approval-view.ts";
 import type { AuditEvent } from "../calls/audit.ts";
 import { createCallJournal } from "../calls/call-journal.ts";
@@ -118,7 +119,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
   // Expiry is told in time even when nobody looks at the queue.
   const sweep = setInterval(() => stores.approvals.sweep(), SWEEP_MS);
   sweep.unref();
-  const inboxes = await openInboxes(plan, clock, masker, log, () => current().limits.messageBytes);
+  const inboxes = await openInboxes(plan, clock, masker, log, current);
   const ingest = createIngest({
     rules: () => current().signals,
     seal: (event, source) => inboxes.sealer.seal(event, source),
@@ -244,6 +245,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     host: () => ({ app: HOST_APP, instance }),
     onEnd: (performed, by) => {
       if (performed.error?.error_code === "TIMEOUT" && performed.target) faults.tell(performed.target.plan, performed.error.message);
+      logBodies(log, current().log, performed, by);
       events.emit("call", callRecord(performed, by));
     },
     log,

@@ -314,4 +314,18 @@ describe("retention", () => {
     expect((await eventFiles(dir)).every((n) => n.includes("business.fact"))).toBe(true);
     await until(() => first.stats().pending === 4);
   });
+
+  test("an event is counted once, also when the folder is being read while it is written", async () => {
+    const inbox = await testInbox(path.join(await testFolder(), "pending"));
+    const clock = setInterval(() => inbox.stats(), 1);
+    try {
+      for (let i = 1; i <= 200; i += 1) {
+        await inbox.put(envelope(), "normal");
+        expect(inbox.stats().pending).toBeLessThanOrEqual(i);
+      }
+    } finally {
+      clearInterval(clock);
+    }
+    await until(() => inbox.stats().pending === 200);
+  });
 });

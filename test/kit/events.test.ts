@@ -131,8 +131,20 @@ describe("signals become events", () => {
     await start({
       on: {
         "tools/call echo": [
-          notify("aurora/event", { type: "message.received", session_id: "group_1", summary: "hi", data: { text: "hi" }, idempotency_key: "m1" }),
-          notify("aurora/event", { type: "message.received", session_id: "group_1", summary: "hi", data: { text: "hi" }, idempotency_key: "m1" }),
+          notify("aurora/event", {
+            type: "message.received",
+            session_id: "group_1",
+            summary: "somebody says: hi there",
+            data: { text: "hi there" },
+            idempotency_key: "m1",
+          }),
+          notify("aurora/event", {
+            type: "message.received",
+            session_id: "group_1",
+            summary: "somebody says: hi there",
+            data: { text: "hi there" },
+            idempotency_key: "m1",
+          }),
           notify("notifications/message", { level: "info", logger: "aurora/event", data: { type: "diary.written", data: { date: "2026-06-17" } } }),
           notify("aurora/event", { type: "tool.completed", data: {} }),
           notify("aurora/event", 42 as unknown as object),
@@ -147,7 +159,7 @@ describe("signals become events", () => {
     expect(events.filter((e) => e.payload.type === "message.received")).toHaveLength(1);
     expect(events.find((e) => e.payload.type === "message.received")).toMatchObject({
       header: { method: "aurora/event", source: { app: "org.test.a", instance: "org.test.a" } },
-      payload: { session_id: "group_1", summary: "hi", data: { text: "hi" } },
+      payload: { session_id: "group_1", summary: "somebody says: …", data: { text: "hi there" } },
     });
     expect(t.kit.appLog("org.test.a").some((line) => line.includes("tool.completed is reserved"))).toBe(true);
   });
