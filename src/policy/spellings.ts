@@ -8,8 +8,8 @@ export type Verdict = "yes" | "no" | "unclear";
 const MAX_DECODE_ROUNDS = 5;
 
 /**
- * The ways in which a server may read one text: as written, with its percent-escapes decoded, and as a path with `.`, `..`, `//`
- * and backslashes resolved; each also in Unicode NFKC.
+ * The ways in which a server may read one text: as written, without the space around it, with its percent-escapes decoded, as a path
+ * with `.`, `..`, `//` and backslashes resolved, and as a URL in its plain form; each also in Unicode NFKC.
  */
 export interface Spellings {
   /** The first is the text as written. */
@@ -47,9 +47,14 @@ function spell(text: string): Spellings {
   const decoded = decodeFully(text);
   const texts = new Set([text]);
   for (const form of [text, decoded.text]) {
-    for (const unicode of [form, form.normalize("NFKC")]) {
-      texts.add(unicode);
-      if (/[/\\]/.test(unicode)) texts.add(normalizePath(unicode));
+    // Many servers strip what stands around a text before they use it.
+    for (const bare of [form, form.trim()]) {
+      for (const unicode of [bare, bare.normalize("NFKC")]) {
+        texts.add(unicode);
+        if (/[/\\]/.test(unicode)) texts.add(normalizePath(unicode));
+        const url = plainUrl(unicode);
+        if (url !== null) texts.add(url);
+      }
     }
   }
   return withPaths([...texts], decoded.unclear);
@@ -60,8 +65,24 @@ function withPaths(texts: readonly string[], unclear: boolean): Spellings {
   return { texts, paths, foldedPaths: [...new Set(paths.map((p) => p.normalize("NFKC").toLowerCase()))], unclear };
 }
 
-/** Texts that have one spelling only: no slash, backslash, percent sign, nor anything outside ASCII. The common case, so it is quick. */
-const PLAIN = /^[\x20-\x24\x26-\x2e\x30-\x5b\x5d-\x7e]*$/;
+/** Texts that have one spelling only: no slash, backslash, percent sign, space around it, nor anything outside ASCII. The common case, so it is quick. */
+const PLAIN = /^(?! )[\x20-\x24\x26-\x2e\x30-\x5b\x5d-\x7e]*$(?<! )/;
+
+/** A URL as every parser ends up with it (WHATWG URL): scheme and host in small letters, no default port, dots resolved. Null for other texts. */
+function plainUrl(given: string): string | null {
+  // As the standard has it: such characters are taken out wherever they stand.
+  const text = given.replace(/[\t\n\r]/g, "");
+  if (!URL_START.test(text)) return null;
+  try {
+    const { protocol, href } = new URL(text);
+    return protocol === "file:" ? `file://${normalizePath(href)}` : decodeFully(href).text;
+  } catch {
+    return null;
+  }
+}
+
+/** A scheme of one letter is a disk. */
+const URL_START = /^\s*(?:file:|[a-z][a-z0-9+.-]+:[/\\]{2}|(?:https?|wss?|ftp):)/i;
 
 function decodeFully(text: string): { text: string; unclear: boolean } {
   let current = text;

@@ -136,6 +136,42 @@ describe("paths", () => {
   });
 });
 
+describe("a value in another dress", () => {
+  it.each([
+    [{ under: "/etc" }, " /etc/passwd"],
+    [{ under: "/etc" }, "\t/etc/passwd\n"],
+    [{ under: "/etc" }, "\u3000/etc/passwd"],
+    [{ equals: "rm" }, " rm "],
+    [{ glob: "rm *" }, " rm -r x"],
+    [{ glob: "file:///etc/**" }, "file:////etc/passwd"],
+    [{ glob: "file:///etc/**" }, "FILE:///etc/passwd"],
+    [{ glob: "file:///etc/**" }, "file:/etc/passwd"],
+    [{ glob: "file:///etc/**" }, "file://localhost/etc/passwd"],
+    [{ glob: "file:///etc/**" }, " file:///etc/passwd"],
+    [{ glob: "file:///etc/**" }, "file:///tmp/../etc/passwd"],
+    [{ glob: "https://bank.example/**" }, "HTTPS://BANK.example:443/pay"],
+    [{ glob: "https://bank.example/**" }, "https:bank.example/pay"],
+    [{ glob: "https://bank.example/**" }, "https://bank.example\\pay"],
+    [{ glob: "https://bank.example/**" }, "ht\ntps://bank.example/pay"],
+    [{ matches: "^https://bank\\.example/" }, "https://BANK.example/../pay"],
+  ] as const)("%j does not let %j pass as something else", (matcher, value) => {
+    expect(judge(matcher, { x: value })).not.toBe("no");
+  });
+
+  it.each([
+    [{ glob: "https://bank.example/**" }, "https://bank.example/pay?x=1 2"],
+    [{ glob: "file:///srv/**" }, "file:///srv/a b.txt"],
+    [{ glob: "note: *" }, "note: see https://x.example/"],
+  ] as const)("%j still takes %j for what it is", (matcher, value) => {
+    expect(judge(matcher, { x: value })).not.toBe("no");
+  });
+
+  it("a plain URL that fits is clearly a match", () => {
+    expect(judge({ glob: "https://bank.example/**" }, { x: "https://bank.example/pay/now" })).toBe("yes");
+    expect(judge({ glob: "https://bank.example/**" }, { x: "https://evil.example/https://bank.example/pay" })).toBe("no");
+  });
+});
+
 describe("patterns", () => {
   it.each([
     ["(?:a{0,1000}){0,1000}", "pattern-too-large"],
