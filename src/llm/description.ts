@@ -3,6 +3,7 @@ export const OPENAI_MAX_DESCRIPTION = 1_024;
 
 /** A tool's description with sentences for what its schema can no longer say, cut to `max` characters; the sentences are kept whole where they fit. */
 export function toolDescription(text: string, sentences: readonly string[], max: number): string {
+  if (sentences.length === 0) return cutAtWord(text, max);
   const more = sentences.join(" ");
   const whole = [text, more].filter((part) => part !== "").join(more === "" || /[.!?。！？]$/.test(text) ? " " : ". ");
   if (whole.length <= max) return whole;

@@ -16,6 +16,7 @@ export function exportedOrder(text: string, format: ExportFormat): readonly stri
 
 /** Sorts by name in place, but names of an earlier order come first and keep it. */
 export function sortInOrder<Row extends { readonly name: string }>(rows: Row[], earlier: readonly string[]): Row[] {
+  if (earlier.length === 0) return rows.sort((a, b) => (a.name < b.name ? -1 : 1));
   const places = new Map<string, number>();
   for (const name of earlier) if (!places.has(name)) places.set(name, places.size);
   const placeOf = (row: Row): number => places.get(row.name) ?? places.size;

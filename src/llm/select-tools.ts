@@ -16,7 +16,11 @@ export interface Selection {
 export function selectTools(tools: readonly ExportTool[], limit: number): Selection {
   if (tools.length <= limit) return { chosen: tools, leftOut: [] };
   const byApp = new Map<string, ExportTool[]>();
-  for (const tool of tools) byApp.set(tool.app, [...(byApp.get(tool.app) ?? []), tool]);
+  for (const tool of tools) {
+    const queue = byApp.get(tool.app);
+    if (queue) queue.push(tool);
+    else byApp.set(tool.app, [tool]);
+  }
   const queues = [...byApp.keys()]
     .sort()
     .map((app) => byApp.get(app)!.sort((a, b) => RISKS.indexOf(a.risk) - RISKS.indexOf(b.risk) || (a.full < b.full ? -1 : 1)));
