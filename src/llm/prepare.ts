@@ -16,6 +16,8 @@ export interface PreparedSchema {
   /** Properties that only a dropped condition declares. */
   readonly hidden: readonly string[];
   readonly relaxations: readonly Relaxation[];
+  /** As {@link RepairedSchema}'s: no provider needs another name for any property. */
+  readonly plainKeys: boolean;
 }
 
 export type Preparation = PreparedSchema | Extract<RepairedSchema, { kind: "excluded" }>;
@@ -65,6 +67,7 @@ function prepare(inputSchema: unknown, options: RepairOptions): Preparation {
     cycles: clean.cycles,
     sentences: plain.sentences,
     hidden: plain.hidden,
-    relaxations: [...clean.relaxations, ...notes.list],
+    relaxations: notes.list.length === 0 ? clean.relaxations : [...clean.relaxations, ...notes.list],
+    plainKeys: clean.plainKeys,
   };
 }

@@ -1,5 +1,6 @@
 import { isObject, type Json } from "../base/json.ts";
 import { nameHash } from "../tools/names.ts";
+import { MAX_KEY } from "./schema-keywords.ts";
 import type { Notes } from "./schema-node.ts";
 import { forEachSubschema, mapSubschemas, propertiesOf, requiredOf, type Node } from "./schema-node.ts";
 import { setOwn, type JsonObject } from "../base/json.ts";
@@ -8,7 +9,6 @@ import type { PreparedSchema } from "./prepare.ts";
 /** Which property names a target takes. `wide`: letters, digits, `_ . -`; `identifier`: a letter or `_`, then letters, digits, `_`. */
 export type KeyStyle = "wide" | "identifier";
 
-const MAX_KEY = 64;
 const LEGAL: Readonly<Record<KeyStyle, RegExp>> = { wide: /^[A-Za-z0-9_.-]{1,64}$/, identifier: /^[A-Za-z_][A-Za-z0-9_]{0,63}$/ };
 const ILLEGAL_RUN: Readonly<Record<KeyStyle, RegExp>> = { wide: /[^A-Za-z0-9_.-]+/g, identifier: /[^A-Za-z0-9_]+/g };
 
@@ -58,21 +58,23 @@ export function propertyNames(prepared: PreparedSchema): ReadonlySet<string> {
 
 /** Exported property name back to the original, for every style in which a provider may have been shown the tool. */
 export function keyMapOf(prepared: PreparedSchema): ReadonlyMap<string, string> {
-  const names = propertyNames(prepared);
   const out = new Map<string, string>();
+  if (prepared.plainKeys) return out;
+  const names = propertyNames(prepared);
   for (const style of ["wide", "identifier"] as const) for (const [original, exported] of renamedKeys(names, style)) out.set(exported, original);
   return out;
 }
 
 /** A prepared schema whose property names all fit a style. */
 export function withKeyStyle(prepared: PreparedSchema, style: KeyStyle, notes: Notes): PreparedSchema {
+  if (prepared.plainKeys) return prepared;
   const renamed = renamedKeys(propertyNames(prepared), style);
   if (renamed.size === 0) return prepared;
   for (const [original, exported] of renamed) notes.add("property.renamed", "", original, exported, "renamed");
   const rename = (name: string): string => renamed.get(name) ?? name;
   const walk = (schema: Json): Json => {
     if (!isObject(schema)) return schema;
-    const node = { ...mapSubschemas(schema as Node, "", walk) };
+    const node = { ...mapSubschemas(schema as Node, undefined, walk) };
     const properties = propertiesOf(node);
     if (properties) node["properties"] = renameKeys(properties, rename);
     if (node["required"] !== undefined) node["required"] = requiredOf(node).map(rename);

@@ -67,7 +67,7 @@ function skeleton(node: Json): Json {
   if (!isObject(node)) return node;
   const kept: Node = {};
   for (const key of Object.keys(node)) if (key === "$ref" || IN_PLACE.has(key)) kept[key] = node[key] as Json;
-  return mapSubschemas(kept, "", (child) => skeleton(child));
+  return mapSubschemas(kept, undefined, skeleton);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
 import { definitionsOf, refName, refsIn } from "./schema-definitions.ts";
 import { intersect } from "./schema-merge.ts";
-import { forEachSubschema, mapSubschemas, omit, type Node } from "./schema-node.ts";
+import { mapSubschemas, omit, saysOnly, type Node } from "./schema-node.ts";
 
 /** Most subschemas that inlining may make of one schema; over it all definitions stay. */
 export const INLINE_BUDGET = 5_000;
@@ -16,34 +16,39 @@ export interface InlinedSchema {
   readonly kept: boolean;
 }
 
-/** Inlines every reference that is not recursive. The size is counted before anything is built, so a schema bomb costs nothing. */
+/** Inlines every reference that is not recursive. Each definition is built once and shared, and building ends where the size bursts the budget, so a schema bomb costs nothing. */
 export function inlineRefs(schema: Node, cycles: ReadonlyMap<string, ReadonlySet<string>>): InlinedSchema {
   const definitions = definitionsOf(schema);
   const root = omit(schema, "$defs");
   if (definitions.size === 0) return { root, definitions, kept: false };
-  if (expandedSize(root, definitions, cycles) > INLINE_BUDGET) return { root, definitions, kept: true };
-
-  const done = new Map<string, Json>();
+  const done = new Map<string, { readonly node: Json; readonly size: number }>();
+  let size = 0;
   const inline = (node: Json): Json => {
-    if (!isObject(node)) return node;
+    size += 1;
+    if (!isObject(node) || size > INLINE_BUDGET) return node;
+    const copy = mapSubschemas(node as Node, undefined, inline);
     const name = refName(node as Node);
-    const copy = mapSubschemas(node as Node, "", (child) => inline(child));
     if (name === undefined || cycles.has(name)) return copy;
     let target = done.get(name);
     if (target === undefined) {
-      target = inline(definitions.get(name) ?? {});
+      const before = size;
+      target = { node: inline(definitions.get(name) ?? {}), size: size - before };
       done.set(name, target);
-    }
-    return join(target, omit(copy, "$ref"));
+    } else size += target.size;
+    if (size > INLINE_BUDGET) return node;
+    return saysOnly(copy, "$ref") ? target.node : join(target.node, omit(copy, "$ref"));
   };
   const inlinedRoot = inline(root) as Node;
+  const recursive = new Map<string, Json>();
+  for (const name of cycles.keys()) recursive.set(name, inline(definitions.get(name) ?? {}));
+  if (size > INLINE_BUDGET) return { root, definitions, kept: true };
   // Only recursive references are left.
-  if (cycles.size === 0) return { root: inlinedRoot, definitions: new Map(), kept: false };
+  if (cycles.size === 0) return { root: inlinedRoot, definitions: recursive, kept: false };
   const left = new Map<string, Json>();
   const queue = [...refsIn(inlinedRoot)];
   for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
     if (left.has(name)) continue;
-    const node = inline(definitions.get(name) ?? {});
+    const node = recursive.get(name) ?? {};
     left.set(name, node);
     queue.push(...refsIn(node));
   }
@@ -52,32 +57,10 @@ export function inlineRefs(schema: Node, cycles: ReadonlyMap<string, ReadonlySet
 
 /** A referenced schema with what stood beside the reference: words override, constraints intersect. */
 function join(target: Json, beside: Node): Json {
-  if (Object.keys(beside).length === 0 || target === false) return target;
+  if (target === false) return target;
   if (!isObject(target)) return beside;
   const { node, lost } = intersect(target as Node, beside);
   return lost.length === 0 ? node : { allOf: [target, beside] };
-}
-
-function expandedSize(root: Node, definitions: ReadonlyMap<string, Json>, cycles: ReadonlyMap<string, unknown>): number {
-  const sizes = new Map<string, number>();
-  const sizeOf = (node: Json): number => {
-    let size = 1;
-    if (!isObject(node)) return size;
-    forEachSubschema(node as Node, (child) => {
-      size += sizeOf(child);
-    });
-    const name = refName(node as Node);
-    if (name === undefined || cycles.has(name)) return size;
-    let target = sizes.get(name);
-    if (target === undefined) {
-      target = sizeOf(definitions.get(name) ?? {});
-      sizes.set(name, target);
-    }
-    return size + target;
-  };
-  let total = sizeOf(root);
-  for (const name of cycles.keys()) total += sizeOf(definitions.get(name) ?? {});
-  return total;
 }
 
 /** A root with its definitions under `$defs`, as far as something refers to them. */

@@ -46,6 +46,20 @@ const FORMS: ReadonlyMap<string, (value: Json) => boolean> = new Map([
   ["dependentRequired", (value) => isObject(value) && Object.values(value).every(isNameList)],
 ]);
 
+/** Longest property name that every provider takes. */
+export const MAX_KEY = 64;
+
+/** Whether a property name is one that every provider takes: a letter or `_`, then letters, digits and `_`, at most 64 in all. */
+export function isPlainKey(name: string): boolean {
+  if (name === "" || name.length > MAX_KEY) return false;
+  for (let i = 0; i < name.length; i += 1) {
+    const code = name.charCodeAt(i);
+    const letter = (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 95;
+    if (!letter && (i === 0 || code < 48 || code > 57)) return false;
+  }
+  return true;
+}
+
 /** Whether a value is a list of texts. */
 export function isNameList(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === "string");

@@ -47,55 +47,6 @@ export const ANNOTATIONS: ReadonlySet<string> = new Set([
   "format",
 ]);
 
-/** The fixed order in which keywords are written; unlisted ones follow, sorted. */
-const ORDER = [
-  "$ref",
-  "type",
-  "title",
-  "description",
-  "nullable",
-  "const",
-  "enum",
-  "format",
-  "pattern",
-  "minLength",
-  "maxLength",
-  "minimum",
-  "maximum",
-  "exclusiveMinimum",
-  "exclusiveMaximum",
-  "multipleOf",
-  "prefixItems",
-  "items",
-  "minItems",
-  "maxItems",
-  "uniqueItems",
-  "contains",
-  "minContains",
-  "maxContains",
-  "properties",
-  "patternProperties",
-  "additionalProperties",
-  "propertyNames",
-  "required",
-  "minProperties",
-  "maxProperties",
-  "dependentRequired",
-  "dependentSchemas",
-  "allOf",
-  "anyOf",
-  "oneOf",
-  "not",
-  "if",
-  "then",
-  "else",
-  "unevaluatedItems",
-  "unevaluatedProperties",
-  "default",
-  "examples",
-];
-const RANK: ReadonlyMap<string, number> = new Map([...ORDER.map((keyword, i): [string, number] => [keyword, i]), ["$defs", 1000]]);
-
 /** Collects what a compiler step changed. */
 export class Notes {
   readonly list: Relaxation[] = [];
@@ -112,10 +63,15 @@ export function typesOf(node: Node): readonly string[] {
   return Array.isArray(type) ? (type as string[]) : [];
 }
 
-/** Whether a node admits objects as far as its `type` says. */
+/** Whether `type` names a type. */
+export function saysType(node: Node, type: string): boolean {
+  const said = node["type"];
+  return said === type || (Array.isArray(said) && said.includes(type));
+}
+
+/** Whether a node admits a type as far as its `type` says. */
 export function allowsType(node: Node, type: string): boolean {
-  const types = typesOf(node);
-  return types.length === 0 || types.includes(type) || (type === "integer" && types.includes("number"));
+  return saysType(node, type) || (type === "integer" && saysType(node, "number")) || typesOf(node).length === 0;
 }
 
 /** The `type` keyword for a list of type names. */
@@ -149,28 +105,33 @@ export function branchesOf(node: Node, keyword: string): readonly Json[] {
   return Array.isArray(branches) ? branches : [];
 }
 
-/** Appends a key to a JSON pointer. */
+/** Appends keys to a JSON pointer. */
 export function pointTo(pointer: string, ...keys: readonly (string | number)[]): string {
   let out = pointer;
-  for (const key of keys)
-    out += `/${typeof key === "number" ? key : key.includes("~") || key.includes("/") ? key.replaceAll("~", "~0").replaceAll("/", "~1") : key}`;
+  for (const key of keys) out = typeof key === "number" ? `${out}/${key}` : childPointer(out, key);
   return out;
+}
+
+/** Appends one key to a JSON pointer. */
+export function childPointer(pointer: string, key: string): string {
+  return `${pointer}/${key.includes("~") || key.includes("/") ? key.replaceAll("~", "~0").replaceAll("/", "~1") : key}`;
 }
 
 /**
  * A node with every direct subschema replaced by what `change` makes of it. What does not change is shared, and a node whose
- * subschemas all stay the same is given back itself: never write into the result.
+ * subschemas all stay the same is given back itself: never write into the result. Without a pointer, children get an empty one.
  */
-export function mapSubschemas(node: Node, pointer: string, change: (child: Json, pointer: string, keyword: string) => Json): Node {
+export function mapSubschemas(node: Node, pointer: string | undefined, change: Change): Node {
   let out = node;
   for (const keyword of Object.keys(node)) {
     const form = SUBSCHEMA_FORMS.get(keyword);
     if (form === undefined) continue;
     const value = node[keyword] as Json;
     let changed = value;
-    if (form === "one") changed = change(value, `${pointer}/${keyword}`, keyword);
-    else if (form === "list") changed = Array.isArray(value) ? mapList(value, pointer, keyword, change) : value;
-    else if (isObject(value)) changed = mapMembers(value as JsonObject, `${pointer}/${keyword}`, keyword, change);
+    const at = pointer === undefined ? undefined : `${pointer}/${keyword}`;
+    if (form === "one") changed = change(value, at ?? "", keyword);
+    else if (form === "list") changed = Array.isArray(value) ? mapList(value, at, keyword, change) : value;
+    else if (isObject(value)) changed = mapMembers(value as JsonObject, at, keyword, change);
     if (changed === value) continue;
     if (out === node) out = { ...node };
     out[keyword] = changed;
@@ -178,10 +139,12 @@ export function mapSubschemas(node: Node, pointer: string, change: (child: Json,
   return out;
 }
 
-function mapList(list: Json[], pointer: string, keyword: string, change: (child: Json, pointer: string, keyword: string) => Json): Json[] {
+type Change = (child: Json, pointer: string, keyword: string) => Json;
+
+function mapList(list: Json[], pointer: string | undefined, keyword: string, change: Change): Json[] {
   let out = list;
   for (let i = 0; i < list.length; i += 1) {
-    const changed = change(list[i]!, `${pointer}/${keyword}/${i}`, keyword);
+    const changed = change(list[i]!, pointer === undefined ? "" : `${pointer}/${i}`, keyword);
     if (changed === list[i]) continue;
     if (out === list) out = [...list];
     out[i] = changed;
@@ -189,10 +152,10 @@ function mapList(list: Json[], pointer: string, keyword: string, change: (child:
   return out;
 }
 
-function mapMembers(map: JsonObject, pointer: string, keyword: string, change: (child: Json, pointer: string, keyword: string) => Json): JsonObject {
+function mapMembers(map: JsonObject, pointer: string | undefined, keyword: string, change: Change): JsonObject {
   let out = map;
   for (const key of Object.keys(map)) {
-    const changed = change(map[key]!, pointTo(pointer, key), keyword);
+    const changed = change(map[key]!, pointer === undefined ? "" : childPointer(pointer, key), keyword);
     if (changed === map[key]) continue;
     if (out === map) out = { ...map };
     setOwn(out, key, changed);
@@ -211,47 +174,6 @@ export function forEachSubschema(node: Node, visit: (child: Json, keyword: strin
       if (Array.isArray(value)) for (let i = 0; i < value.length; i += 1) visit(value[i]!, keyword, i);
     } else if (isObject(value)) for (const key of Object.keys(value)) visit((value as JsonObject)[key]!, keyword, key);
   }
-}
-
-/** A copy of a schema with keywords in the fixed order in every node; the order of properties stays, definitions are sorted. */
-export function inKeywordOrder(schema: Json): Json {
-  if (!isObject(schema)) return schema;
-  const out: Node = {};
-  for (const key of sortedByRank(Object.keys(schema))) {
-    const value = schema[key] as Json;
-    const form = SUBSCHEMA_FORMS.get(key);
-    if (form === undefined) out[key] = value;
-    else if (form === "one") out[key] = inKeywordOrder(value);
-    else if (form === "list" && Array.isArray(value)) out[key] = value.map(inKeywordOrder);
-    else if (form === "map" && isObject(value)) out[key] = inOrderEach(value as JsonObject, key === "$defs");
-    else out[key] = value;
-  }
-  return out;
-}
-
-const FEW_KEYWORDS = 12;
-
-/** Sorts keywords in place. By insertion where they are few, as nearly everywhere: they come nearly in order. */
-function sortedByRank(keys: string[]): string[] {
-  if (keys.length > FEW_KEYWORDS) return keys.sort(byRank);
-  for (let i = 1; i < keys.length; i += 1) {
-    const key = keys[i]!;
-    let at = i;
-    for (; at > 0 && byRank(keys[at - 1]!, key) > 0; at -= 1) keys[at] = keys[at - 1]!;
-    keys[at] = key;
-  }
-  return keys;
-}
-
-function byRank(a: string, b: string): number {
-  return (RANK.get(a) ?? 500) - (RANK.get(b) ?? 500) || (a < b ? -1 : 1);
-}
-
-function inOrderEach(map: JsonObject, sorted: boolean): JsonObject {
-  const out: JsonObject = {};
-  const keys = Object.keys(map);
-  for (const key of sorted ? keys.sort() : keys) setOwn(out, key, inKeywordOrder(map[key]!));
-  return out;
 }
 
 /** A node without the given keywords. */

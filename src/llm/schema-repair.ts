@@ -1,7 +1,7 @@
 import { isObject, own, setOwn, type Json, type JsonObject } from "../base/json.ts";
 import { nameHash } from "../tools/names.ts";
-import { hasRightForm, isDroppedKeyword, isNameList, repairedType } from "./schema-keywords.ts";
-import { Notes, pointTo, subschemaForm, type Node } from "./schema-node.ts";
+import { hasRightForm, isDroppedKeyword, isNameList, isPlainKey, repairedType } from "./schema-keywords.ts";
+import { childPointer, Notes, pointTo, subschemaForm, type Node } from "./schema-node.ts";
 import { repairBounds, repairNullable, repairTypes, type Spot } from "./schema-repair-node.ts";
 import { declaresRequired, definitionGraph, dropEndlessRefs, pruneRequired } from "./schema-definitions.ts";
 import { createRefTable, type RefTable } from "./schema-refs.ts";
@@ -16,6 +16,8 @@ export type RepairedSchema =
       /** Names of definitions that reach themselves, with the group of names that reach one another. */
       readonly cycles: ReadonlyMap<string, ReadonlySet<string>>;
       readonly relaxations: readonly Relaxation[];
+      /** Every property name is an identifier of at most 64 characters, which every provider takes. */
+      readonly plainKeys: boolean;
     }
   | { readonly kind: "excluded"; readonly code: "schema.not_object" | "schema.unknown_dialect" | "schema.too_large" | "ref.external"; readonly reason: string };
 
@@ -24,6 +26,7 @@ export interface RepairOptions {
   readonly externalRefs?: "exclude" | "any";
 }
 
+const NO_CYCLES: ReadonlyMap<string, ReadonlySet<string>> = new Map();
 const MAX_NODES = 20_000;
 const MAX_DEPTH = 100;
 const MAX_DEFINITIONS = 2_000;
@@ -36,7 +39,8 @@ const ROOT_WORDS: ReadonlySet<string> = new Set(["title", "description", "defaul
  * boolean schemas, malformed keywords, missing types, references of every local form. Bounded in depth and size; never throws.
  */
 export function repairSchema(raw: unknown, options: RepairOptions = {}): RepairedSchema {
-  if (raw === undefined || raw === null || raw === true) return { kind: "schema", schema: { type: "object" }, cycles: new Map(), relaxations: [] };
+  if (raw === undefined || raw === null || raw === true)
+    return { kind: "schema", schema: { type: "object" }, cycles: NO_CYCLES, relaxations: [], plainKeys: true };
   if (!isObject(raw)) return excluded("schema.not_object", raw === false ? "inputSchema is false: no arguments are possible" : "inputSchema is not an object");
   const dialect = raw["$schema"];
   if (typeof dialect === "string" && !KNOWN_DIALECT.test(dialect)) return excluded("schema.unknown_dialect", `the dialect ${dialect} is not known`);
@@ -47,7 +51,7 @@ export function repairSchema(raw: unknown, options: RepairOptions = {}): Repaire
     return excluded("schema.too_large", `the schema has over ${MAX_NODES} subschemas, ${MAX_DEFINITIONS} definitions or ${MAX_DEPTH} levels`);
   if (repair.external.size > 0 && options.externalRefs !== "any")
     return excluded("ref.external", `the schema refers outside itself: ${[...repair.external].join(", ")}`);
-  const recursive = definitionGraph(repair.definitions).cycles;
+  const recursive = repair.hasNestedRefs ? definitionGraph(repair.definitions).cycles : NO_CYCLES;
   const definitions = dropEndlessRefs(repair.definitions, recursive, repair.notes);
   const cycles = definitions === repair.definitions ? recursive : definitionGraph(definitions).cycles;
   if (repair.hasUndeclared) pruneRequired(root, definitions, repair.notes);
@@ -56,7 +60,7 @@ export function repairSchema(raw: unknown, options: RepairOptions = {}): Repaire
     for (const [name, node] of definitions) setOwn(defs, name, node);
     root["$defs"] = defs;
   }
-  return { kind: "schema", schema: root, cycles, relaxations: repair.notes.list };
+  return { kind: "schema", schema: root, cycles, relaxations: repair.notes.list, plainKeys: repair.plainKeys };
 }
 
 function excluded(code: Extract<RepairedSchema, { kind: "excluded" }>["code"], reason: string): RepairedSchema {
@@ -88,10 +92,15 @@ class Repair {
   tooLarge = false;
   /** Whether some node requires a property that it does not declare itself. */
   hasUndeclared = false;
+  /** Whether some definition refers to a definition; without that none can reach itself. */
+  hasNestedRefs = false;
+  plainKeys = true;
   readonly #raw: JsonObject;
   readonly #refs: RefTable;
   readonly #names = new Map<string, string>();
   #nodes = 0;
+  /** How many definitions are being read, one inside the other. */
+  #definitionDepth = 0;
 
   constructor(raw: JsonObject) {
     this.#raw = raw;
@@ -100,10 +109,11 @@ class Repair {
 
   root(): Node {
     const raw = this.#raw;
+    const spot = { pointer: "", depth: 0, condition: false };
+    if (raw["type"] === "object") return this.node(raw, spot) as Node;
     const bare = Object.keys(raw).every((key) => ROOT_WORDS.has(key) || isDroppedKeyword(key, raw[key]!) || key === "type");
-    const node = this.node({ ...raw, type: "object" }, { pointer: "", depth: 0, condition: false }) as Node;
-    if (raw["type"] !== "object")
-      this.notes.add(bare ? "root.no_arguments" : "type.added", "", raw["type"], "object", raw["type"] === undefined ? "annotated" : "narrowed");
+    const node = this.node({ ...raw, type: "object" }, spot) as Node;
+    this.notes.add(bare ? "root.no_arguments" : "type.added", "", raw["type"], "object", raw["type"] === undefined ? "annotated" : "narrowed");
     return node;
   }
 
@@ -154,7 +164,7 @@ class Repair {
           this.#map(keyword, value, out, spot);
           break;
         case "required":
-          if (isNameList(value)) out["required"] = [...new Set(value)];
+          if (isNameList(value)) out["required"] = value.length < 2 ? [...value] : [...new Set(value)];
           else this.notes.add("keyword.malformed", pointTo(spot.pointer, keyword), value, null, "widened");
           break;
         case "items":
@@ -190,7 +200,7 @@ class Repair {
   #child(value: Json, keyword: string, spot: Spot): Json {
     // `additionalProperties: true` is said outright by many and read by all: it keeps its form.
     if (value === true && keyword === "additionalProperties") return true;
-    return this.node(value, { pointer: pointTo(spot.pointer, keyword), depth: spot.depth + 1, condition: spot.condition || CONDITIONS.has(keyword) });
+    return this.node(value, { pointer: `${spot.pointer}/${keyword}`, depth: spot.depth + 1, condition: spot.condition || CONDITIONS.has(keyword) });
   }
 
   #list(keyword: string, value: Json, out: Node, spot: Spot, written: string): void {
@@ -207,16 +217,11 @@ class Repair {
       return;
     }
     const map: JsonObject = {};
+    const pointer = `${spot.pointer}/${keyword}`;
+    const condition = spot.condition || CONDITIONS.has(keyword);
     for (const key of Object.keys(value)) {
-      setOwn(
-        map,
-        key,
-        this.node(value[key] as Json, {
-          pointer: pointTo(spot.pointer, keyword, key),
-          depth: spot.depth + 1,
-          condition: spot.condition || CONDITIONS.has(keyword),
-        }),
-      );
+      if (this.plainKeys && keyword === "properties" && !isPlainKey(key)) this.plainKeys = false;
+      setOwn(map, key, this.node(value[key] as Json, { pointer: childPointer(pointer, key), depth: spot.depth + 1, condition }));
     }
     out[keyword] = map;
   }
@@ -247,6 +252,7 @@ class Repair {
       return;
     }
     if (target.node === true) return;
+    if (this.#definitionDepth > 0) this.hasNestedRefs = true;
     let name = this.#names.get(target.pointer);
     if (name === undefined) {
       name = this.#nameFor(target.pointer);
@@ -259,7 +265,9 @@ class Repair {
       this.definitions.set(name, {});
       const raw = target.pointer === "" ? { ...(target.node as JsonObject), type: "object" } : (target.node as Json);
       // A definition is read the same wherever it is first met, so that the order of keywords decides nothing.
+      this.#definitionDepth += 1;
       this.definitions.set(name, this.node(raw, { pointer: target.pointer, depth: spot.depth + 1, condition: false }));
+      this.#definitionDepth -= 1;
     }
     out["$ref"] = `#/$defs/${name}`;
   }

@@ -1,4 +1,5 @@
 import { isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
+import { orderOwnKeywords } from "./keyword-order.ts";
 import type { PreparedSchema } from "./prepare.ts";
 import { isPortablePattern } from "./safe-pattern.ts";
 import { refName } from "./schema-definitions.ts";
@@ -9,8 +10,8 @@ import type { Notes } from "./schema-node.ts";
 import {
   ANNOTATIONS,
   branchesOf,
+  childPointer,
   distinctValues,
-  inKeywordOrder,
   omit,
   pointTo,
   propertiesOf,
@@ -74,7 +75,7 @@ export function strictSchema(prepared: PreparedSchema, dialect: StrictDialect, n
   if (compiler.reasons.size > 0) return { ok: false, reasons: [...compiler.reasons] };
   const schema = withDefinitions(root, definitions);
   const problem = strictSizeProblem(schema);
-  return problem === undefined ? { ok: true, schema: inKeywordOrder(schema) as Node } : { ok: false, reasons: [problem] };
+  return problem === undefined ? { ok: true, schema: orderOwnKeywords(schema) as Node } : { ok: false, reasons: [problem] };
 }
 
 class StrictCompiler {
@@ -231,8 +232,9 @@ class StrictCompiler {
     if (more === undefined) this.#notes.add("object.closed", pointer, null, false, "narrowed");
     const required = new Set(requiredOf(node));
     const strict: JsonObject = {};
+    const place = `${pointer}/properties`;
     for (const name of names) {
-      const at = pointTo(pointer, "properties", name);
+      const at = childPointer(place, name);
       const child = this.node(properties[name]!, at);
       const asNull = this.#dialect.optional === "null" && !required.has(name);
       if (asNull) this.#notes.add("optional.as_null", at, null, null, "widened");

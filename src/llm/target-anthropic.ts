@@ -1,9 +1,10 @@
 import { isObject, type Json } from "../base/json.ts";
+import { inKeywordOrder } from "./keyword-order.ts";
 import type { PreparedSchema } from "./prepare.ts";
 import { withKeyStyle } from "./property-keys.ts";
 import { withDefinitions } from "./schema-inline.ts";
 import type { Notes } from "./schema-node.ts";
-import { inKeywordOrder, type Node } from "./schema-node.ts";
+import { type Node } from "./schema-node.ts";
 import { rewriteSubschemas, withoutFalse } from "./schema-shape.ts";
 
 /** The schema for Anthropic: clean 2020-12 with a plain root and property names it takes. */

@@ -1,12 +1,13 @@
 import { isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
 import { geminiEnum } from "./gemini-enum.ts";
+import { orderOwnKeywords } from "./keyword-order.ts";
 import type { PreparedSchema } from "./prepare.ts";
 import { withKeyStyle } from "./property-keys.ts";
 import { refName, refsIn } from "./schema-definitions.ts";
 import { withDefinitions } from "./schema-inline.ts";
 import { intersect, isBare, mergeAllOf } from "./schema-merge.ts";
 import type { Notes } from "./schema-node.ts";
-import { branchesOf, inKeywordOrder, omit, pointTo, propertiesOf, requiredOf, typesOf, type Node } from "./schema-node.ts";
+import { branchesOf, childPointer, omit, pointTo, propertiesOf, requiredOf, saysType, typesOf, type Node } from "./schema-node.ts";
 import { isFreeForm, requiredChoice, withoutFalse } from "./schema-shape.ts";
 import { constraintInWords, describeConstraint, valueInWords, withFacts } from "./words.ts";
 
@@ -39,7 +40,7 @@ export interface GeminiSchema {
 /** The schema for Gemini's `parametersJsonSchema`: only the keywords it lists, the rest in words. */
 export function geminiSchema(prepared: PreparedSchema, notes: Notes): Node {
   const { root, definitions } = geminiParts(prepared, notes);
-  return inKeywordOrder(withDefinitions(root, definitions)) as Node;
+  return orderOwnKeywords(withDefinitions(root, definitions)) as Node;
 }
 
 /** As {@link geminiSchema}, with root and definitions apart. */
@@ -141,7 +142,7 @@ class GeminiCompiler {
         case "properties": {
           const map: JsonObject = {};
           const at = `${pointer}/properties`;
-          for (const name of Object.keys(value as JsonObject)) setOwn(map, name, this.node((value as JsonObject)[name]!, pointTo(at, name), cycle));
+          for (const name of Object.keys(value as JsonObject)) setOwn(map, name, this.node((value as JsonObject)[name]!, childPointer(at, name), cycle));
           out["properties"] = map;
           break;
         }
@@ -220,12 +221,11 @@ class GeminiCompiler {
   }
 
   #members(node: Node, out: Node, pointer: string, cycle: ReadonlySet<string> | undefined): void {
-    const types = typesOf(node);
-    if (types.includes("array") && out["items"] === undefined && out["prefixItems"] === undefined) {
+    if (saysType(node, "array") && out["items"] === undefined && out["prefixItems"] === undefined) {
       out["items"] = {};
       if (node["items"] === false) out["maxItems"] = 0;
     }
-    if (types.includes("object") && pointer !== "" && isFreeForm(node)) {
+    if (saysType(node, "object") && pointer !== "" && isFreeForm(node)) {
       out["additionalProperties"] = true;
       delete out["properties"];
     }
@@ -245,6 +245,7 @@ class GeminiCompiler {
   /** Enums without null, booleans and empty strings; type lists without objects and arrays: where they are, anyOf says it. */
   #typed(node: Node, pointer: string): Node {
     if (Array.isArray(node["enum"])) return geminiEnum(node, pointer, this.#notes);
+    if (typeof node["type"] === "string") return node;
     const types = typesOf(node);
     if (types.length < 2 || !types.some((type) => type === "object" || type === "array")) return node;
     const { title, description, anyOf, ...rest } = node;

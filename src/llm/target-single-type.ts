@@ -1,9 +1,10 @@
 import { isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
+import { orderOwnKeywords } from "./keyword-order.ts";
 import type { PreparedSchema } from "./prepare.ts";
 import { refName } from "./schema-definitions.ts";
 import { isBare, sameShape } from "./schema-merge.ts";
 import type { Notes } from "./schema-node.ts";
-import { branchesOf, inKeywordOrder, omit, pointTo, propertiesOf, requiredOf, typesOf, type Node } from "./schema-node.ts";
+import { branchesOf, childPointer, omit, pointTo, propertiesOf, requiredOf, typesOf, type Node } from "./schema-node.ts";
 import { tupleAsList } from "./schema-shape.ts";
 import { geminiParts, type GeminiSchema } from "./target-gemini.ts";
 import { valueInWords, withFacts } from "./words.ts";
@@ -18,7 +19,7 @@ const EXPANSION_BUDGET = 2_000;
 export function portableSchema(prepared: PreparedSchema, notes: Notes): Node {
   const walker = new SingleTypes(geminiParts(prepared, notes), notes, PORTABLE);
   const root = walker.node(walker.source.root, "", []);
-  return inKeywordOrder({ ...root, properties: root["properties"] ?? {} }) as Node;
+  return orderOwnKeywords({ ...root, properties: root["properties"] ?? {} }) as Node;
 }
 
 /** The schema for Gemini's older OpenAPI form, or undefined when the tool takes no arguments: that form has no empty object. */
@@ -26,7 +27,7 @@ export function geminiLegacySchema(prepared: PreparedSchema, notes: Notes): Node
   const walker = new SingleTypes(geminiParts(prepared, notes), notes, LEGACY);
   const { root } = walker.source;
   if (Object.keys(propertiesOf(root) ?? {}).length === 0) return undefined;
-  return inKeywordOrder(walker.node(root, "", [])) as Node;
+  return orderOwnKeywords(walker.node(root, "", [])) as Node;
 }
 
 /** What differs between the two profiles. */
@@ -73,7 +74,16 @@ const PORTABLE: Profile = {
 
 function words(node: Node): Node {
   const out: Node = {};
-  for (const key of ["title", "description"]) if (key in node) out[key] = node[key]!;
+  if (node["title"] !== undefined) out["title"] = node["title"];
+  if (node["description"] !== undefined) out["description"] = node["description"];
+  return out;
+}
+
+/** A node of one type, with the words of another. */
+function typed(type: string, from: Node): Node {
+  const out: Node = { type };
+  if (from["title"] !== undefined) out["title"] = from["title"];
+  if (from["description"] !== undefined) out["description"] = from["description"];
   return out;
 }
 
@@ -177,7 +187,7 @@ class SingleTypes {
     const type = node["type"] as string;
     if (type === "object") return this.#object(node, pointer, inside);
     if (type === "array") return this.#array(node, pointer, inside);
-    const out: Node = { ...words(node), type };
+    const out = typed(type, node);
     if (type === "string") {
       if (Array.isArray(node["enum"])) out["enum"] = node["enum"];
       if (this.#profile.formats.has(String(node["format"]))) out["format"] = node["format"]!;
@@ -192,7 +202,8 @@ class SingleTypes {
 
   #array(node: Node, pointer: string, inside: readonly string[]): Node {
     const list = Array.isArray(node["prefixItems"]) ? tupleAsList(node, pointer, this.#notes) : node;
-    const out: Node = { ...words(list), type: "array", items: this.node(list["items"] ?? {}, pointTo(pointer, "items"), inside) };
+    const out = typed("array", list);
+    out["items"] = this.node(list["items"] ?? {}, `${pointer}/items`, inside);
     for (const key of ["minItems", "maxItems"]) if (key in list) out[key] = list[key]!;
     return out;
   }
@@ -213,9 +224,10 @@ class SingleTypes {
       if (!this.#profile.keepsMaps) this.#notes.add("object.as_text", pointer, null, null, "narrowed");
       return this.#profile.freeObject(node);
     }
-    const out: Node = { ...words(node), type: "object" };
+    const out = typed("object", node);
     const map: JsonObject = {};
-    for (const name of names) setOwn(map, name, this.node(properties[name]!, pointTo(pointer, "properties", name), inside));
+    const at = `${pointer}/properties`;
+    for (const name of names) setOwn(map, name, this.node(properties[name]!, childPointer(at, name), inside));
     out["properties"] = map;
     const required = requiredOf(node).filter((name) => Object.hasOwn(map, name));
     if (required.length > 0) out["required"] = required;

@@ -113,10 +113,11 @@ function phrase(node: Node): string {
   return understood && parts.length > 0 ? parts.join(" and ") : `they fit ${valueInWords(node)}`;
 }
 
-/** A node whose description ends with the facts that its keywords can no longer say. */
+/** Ends a node's description, in place, with the facts that its keywords can no longer say; gives the node. */
 export function withFacts(node: Node, facts: readonly string[]): Node {
   if (facts.length === 0) return node;
-  const text = facts.map((fact) => fact.replace(/\.$/, "")).join("; ");
+  const text = facts.map((fact) => (fact.endsWith(".") ? fact.slice(0, -1) : fact)).join("; ");
   const before = node["description"];
-  return { ...node, description: typeof before === "string" && before !== "" ? `${before} (${text})` : `${text.charAt(0).toUpperCase()}${text.slice(1)}` };
+  node["description"] = typeof before === "string" && before !== "" ? `${before} (${text})` : `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+  return node;
 }
