@@ -74,19 +74,19 @@ export interface DiagnosticJson {
   related: { file: string; line: number; column: number; message: string }[];
 }
 
-/** Turns a finding into its JSON form. */
-export function diagnosticToJson(d: Diagnostic): DiagnosticJson {
+/** Turns a finding into its JSON form. `mask` takes secrets out of its texts. */
+export function diagnosticToJson(d: Diagnostic, mask: (text: string) => string): DiagnosticJson {
   return {
     file: d.place?.file ?? null,
     line: d.place?.line ?? null,
     column: d.place?.column ?? null,
     end_line: d.place?.endLine ?? null,
     end_column: d.place?.endColumn ?? null,
-    path: d.path ?? null,
+    path: d.path === undefined ? null : mask(d.path),
     code: d.code,
     severity: d.severity,
-    message: d.message,
-    help: [...(d.label ? [d.label] : []), ...(d.help ?? [])],
-    related: (d.related ?? []).map((r) => ({ file: r.place.file, line: r.place.line, column: r.place.column, message: r.message })),
+    message: mask(d.message),
+    help: [...(d.label ? [d.label] : []), ...(d.help ?? [])].map(mask),
+    related: (d.related ?? []).map((r) => ({ file: r.place.file, line: r.place.line, column: r.place.column, message: mask(r.message) })),
   };
 }

@@ -25,7 +25,7 @@ export function printDiagnostics(diagnostics: readonly Diagnostic[], options: Pr
   const sorted = sortDiagnostics(diagnostics);
   if (options.format === "json")
     return `${JSON.stringify(
-      sorted.map((d) => maskJson(d, options.mask)),
+      sorted.map((d) => diagnosticToJson(d, options.mask)),
       null,
       2,
     )}\n`;
@@ -93,11 +93,8 @@ function excerptOf(place: Place, options: PrintOptions): Excerpt | undefined {
   let from = Math.min(place.column - 1, raw.length);
   let to = Math.max(Math.min(end, raw.length), from);
   if (masked !== raw) {
-    // A mask has another length than what it hides: place the carets by what stands on both sides of them.
-    const before = commonPrefix(raw, masked);
-    const behind = commonSuffix(raw, masked, before);
-    from = translate(from, raw.length, masked.length, before, behind);
-    to = Math.max(from, translate(to, raw.length, masked.length, before, behind));
+    from = columnIn(masked, raw, from, options.mask);
+    to = Math.max(from, columnIn(masked, raw, to, options.mask));
   }
   const start = masked.length > LONGEST_LINE && from > LONGEST_LINE / 2 ? from - Math.floor(LONGEST_LINE / 3) : 0;
   const stop = Math.min(masked.length, start + LONGEST_LINE);
@@ -108,6 +105,15 @@ function excerptOf(place: Place, options: PrintOptions): Excerpt | undefined {
     indent: lead.length + cells(visible(masked.slice(start, from))),
     width: Math.max(1, cells(visible(masked.slice(from, Math.min(to, stop))))),
   };
+}
+
+/** Where a column of a line stands once the line is masked: a mask has another length than what it hides. */
+function columnIn(masked: string, raw: string, at: number, mask: (text: string) => string): number {
+  const head = maskLine(raw.slice(0, at), mask);
+  if (masked.startsWith(head)) return head.length;
+  // The column is inside of a secret: go by what stands on both sides of all that is masked.
+  const before = commonPrefix(raw, masked);
+  return translate(at, raw.length, masked.length, before, commonSuffix(raw, masked, before));
 }
 
 function commonPrefix(a: string, b: string): number {
@@ -132,9 +138,14 @@ function translate(at: number, rawLength: number, maskedLength: number, before: 
 function maskLine(line: string, mask: (text: string) => string): string {
   const named = line.replaceAll(
     /([A-Za-z_][A-Za-z0-9_-]{0,80})(["']?[ \t]*:[ \t]+)("[^"]*"?|'[^']*'?|(?:\$\{[^}]{0,200}\}|[^,}\s#"'[{|>&*!])(?:\$\{[^}]{0,200}\}|[^,}#])*)/g,
-    (all: string, name: string, gap: string, value: string) => (isSecretName(name) && !isPlaceName(name) && !isHarmless(value) ? `${name}${gap}${MASK}` : all),
+    (all: string, name: string, gap: string, value: string) => (holdsSecret(name) && !isHarmless(value) ? `${name}${gap}${MASK}` : all),
   );
   return mask(named);
+}
+
+/** `bearer` is a key of ours that holds a token; elsewhere it is an ordinary word. */
+function holdsSecret(name: string): boolean {
+  return name === "bearer" || (isSecretName(name) && !isPlaceName(name));
 }
 
 /** Whether a value holds no secret of its own: short numbers, words, variables. */
@@ -166,15 +177,4 @@ function cells(text: string): number {
 function compactLine(d: Diagnostic, mask: (text: string) => string): string {
   const where = d.place ? `${d.place.file}:${d.place.line}:${d.place.column}: ` : "";
   return escapeInvisible(mask(`${where}${d.severity}[${d.code}]: ${d.message}${d.label ? `; ${d.label}` : ""}`));
-}
-
-function maskJson(d: Diagnostic, mask: (text: string) => string): unknown {
-  const json = diagnosticToJson(d);
-  return {
-    ...json,
-    path: json.path && mask(json.path),
-    message: mask(json.message),
-    help: json.help.map(mask),
-    related: json.related.map((r) => ({ ...r, message: mask(r.message) })),
-  };
 }

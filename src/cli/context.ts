@@ -1,4 +1,5 @@
 import { stringifyExact } from "../base/exact-json.ts";
+import type { Masker } from "../base/masking.ts";
 import { styleFor, wantsColor, type Style } from "./style.ts";
 
 /** Options that every command has. */
@@ -12,6 +13,8 @@ export interface GlobalOptions {
 export interface Context {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
+  /** From now on these secrets are masked in everything that is printed; for the rest of the command. */
+  conceal(masker: Masker): void;
   /** Writes a result and a newline to stdout. */
   out(text: string): void;
   /** Writes a result as JSON: indented on a terminal, else on one line. */
@@ -49,6 +52,8 @@ export function signalExitCode(signal: NodeJS.Signals): number {
 export function createContext(): ProcessContext {
   const abort = new AbortController();
   const forced = new Set<() => void>();
+  let masker: Masker | null = null;
+  const safe = <T>(value: T): T => masker?.known(value) ?? value;
   let received: NodeJS.Signals | null = null;
   const onSignal = (signal: NodeJS.Signals): void => {
     if (received !== null) {
@@ -67,9 +72,10 @@ export function createContext(): ProcessContext {
   return {
     env: process.env,
     cwd: process.cwd(),
-    out: (text) => void process.stdout.write(`${text}\n`),
-    json: (value) => void process.stdout.write(`${stringifyExact(value, process.stdout.isTTY ? 2 : 0)}\n`),
-    note: (text) => void process.stderr.write(`${text}\n`),
+    conceal: (secrets) => void (masker = secrets),
+    out: (text) => void process.stdout.write(`${safe(text)}\n`),
+    json: (value) => void process.stdout.write(`${stringifyExact(safe(value), process.stdout.isTTY ? 2 : 0)}\n`),
+    note: (text) => void process.stderr.write(`${safe(text)}\n`),
     style: styleFor(process.stdout, process.env),
     color: wantsColor(process.stdout, process.env),
     noteStyle: styleFor(process.stderr, process.env),

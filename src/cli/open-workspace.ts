@@ -7,7 +7,9 @@ import { printFindings } from "./print-findings.ts";
 export async function openWorkspace(context: Context, options: GlobalOptions): Promise<Workspace> {
   // Schemas, YAML and all that: loaded only by the commands that read the files.
   const { loadWorkspace } = await import("../workspace.ts");
-  return loadWorkspace({ cwd: context.cwd, env: context.env, topology: options.topology });
+  const workspace = await loadWorkspace({ cwd: context.cwd, env: context.env, topology: options.topology });
+  context.conceal(workspace.masker);
+  return workspace;
 }
 
 /** The workspace, without errors. Otherwise prints its findings on stderr and throws a {@link CliError} with exit code 1. */

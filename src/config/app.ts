@@ -11,6 +11,7 @@ import { formatPath } from "./nodes.ts";
 import { findSecrets } from "./secrets.ts";
 import type { ReadEntry, ReadTopology } from "./topology.ts";
 import type { AppConfig, KeyPath, Origin, ParkedApp } from "./types.ts";
+import { secretVariable } from "./variable-name.ts";
 
 /** What goes into one app. At least one of manifest and entry is there. */
 export interface AppParts {
@@ -105,7 +106,7 @@ export function buildApp(parts: AppParts): BuiltApp {
     place,
   };
   diagnostics.push(...appRules(app, parts.dataDir));
-  for (const path of found.literal) diagnostics.push(literalSecret(path, place(path)));
+  for (const path of found.literal) diagnostics.push(literalSecret(path, place(path), secretVariable(settings, path, parts.package)));
   const onCommandLine = found.paths.filter((path) => path[0] === "mcp" && (path[1] === "args" || path[1] === "command") && !found.literal.includes(path));
   for (const path of new Map(onCommandLine.map((p) => [formatPath(p), p])).values()) diagnostics.push(secretInArgs(path, place(path)));
   const told = diagnostics.map((d) => inFile(d, topology.source.display, parts.package));
@@ -118,14 +119,11 @@ function inFile(d: Diagnostic, topology: string, app: string): Diagnostic {
   return d.place?.file === topology && d.path !== undefined ? { ...d, path: `apps.${app}.${d.path}` } : d;
 }
 
-/** The warning about a secret that stands in a file. */
-export function literalSecret(path: KeyPath, place: Place): Diagnostic {
-  const name = String(path.at(-1))
-    .replaceAll(/[^A-Za-z0-9]+/g, "_")
-    .toUpperCase();
+/** The warning about a secret that stands in a file; `variable` is what could hold it. */
+export function literalSecret(path: KeyPath, place: Place, variable: string): Diagnostic {
   return warningAt("literal-secret", place, `${formatPath(path)} holds a secret that everyone who reads this file can see`, {
     path: formatPath(path),
-    help: [`put it into the environment and write \${${name}}, or into a file and write \${file:path}`],
+    help: [`put it into the environment and write \${${variable}}, or into a file and write \${file:path}`],
   });
 }
 

@@ -1,6 +1,7 @@
 import { isObject, own, type JsonObject } from "../base/json.ts";
 import { createMasker, isPlaceName, isSecretName } from "../base/masking.ts";
 import { isLoopbackUrl } from "./hosts.ts";
+import { variableName } from "./variable-name.ts";
 
 /** What became of a file of another program. */
 export interface ImportedServers {
@@ -186,15 +187,6 @@ class Importer {
   #need(variable: string, why: string): void {
     if (!this.variables.has(variable)) this.variables.set(variable, why);
   }
-}
-
-function variableName(text: string): string {
-  const words = text
-    .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")
-    .replaceAll(/[^A-Za-z0-9]+/g, "_")
-    .replaceAll(/^_+|_+$/g, "")
-    .toUpperCase();
-  return /^[A-Z]/.test(words) ? words : `MCP_${words}`;
 }
 
 function packageName(name: string, prefix: string, taken: Set<string>): string {

@@ -15,6 +15,7 @@ import { schemaShape } from "./shape.ts";
 import { checkTopology, readTopology, type ReadTopology } from "./topology.ts";
 import { formatWords } from "./value-words.ts";
 import type { AppConfig, Config, FileSet, LoadContext, LoadResult, ManifestSource, ParkedApp, SourceText } from "./types.ts";
+import { secretVariable } from "./variable-name.ts";
 
 export type { DiscoveredPatterns } from "./discover.ts";
 
@@ -76,7 +77,7 @@ function loadOnce(files: FileSet, context: LoadContext, memory: LoadMemory): Loa
     ...files.unmatched.map(({ pattern, path }) =>
       warningAt("unmatched-pattern", placeIn(topology, path), `the pattern "${pattern}" matches no file`, { path: formatPath(path) }),
     ),
-    ...hostSecrets.literal.map((path) => literalSecret(path, placeIn(topology, path))),
+    ...hostSecrets.literal.map((path) => literalSecret(path, placeIn(topology, path), secretVariable(topology.config, path, "host"))),
   ];
   const dataDir = topology.config?.data_dir ?? files.root;
   const apps = loadApps(files, topology, manifests, dataDir);

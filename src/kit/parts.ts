@@ -237,7 +237,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     },
   });
   const serverSettings = createServerSettings(resources, log);
-  const policyWarnings = createPolicyWarnings(() => runtime.snapshot, log);
+  const policyWarnings = createPolicyWarnings(() => runtime.snapshot, log, masker.text);
   const journal = createCallJournal({
     audit: stores.audit,
     // Where receipts go nowhere, and no rule of the user may make something else of one, the work is spared.

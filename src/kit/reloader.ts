@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { diagnosticToJson, hasErrors, type Diagnostic } from "../base/diagnostics.ts";
+import { diagnosticToJson, hasErrors, type Diagnostic, type DiagnosticJson } from "../base/diagnostics.ts";
 import type { Masker } from "../base/masking.ts";
 import { printDiagnostics } from "../base/print-diagnostics.ts";
 import type { ReloadResult } from "../kit-api.ts";
@@ -57,9 +57,10 @@ export function createReloader(topologyFile: string, env: NodeJS.ProcessEnv, mas
       files: reading.texts.size,
       mask: (s) => masker.text(s),
     });
+  const findings = (reading: PlanReading, severity: Diagnostic["severity"]): DiagnosticJson[] =>
+    reading.diagnostics.filter((d) => d.severity === severity).map((d) => diagnosticToJson(d, masker.text));
   const resultOf = (result: ReloadResult["result"], changes: ChangeSet, reading: PlanReading): ReloadResult => {
-    const pick = (severity: Diagnostic["severity"]) => reading.diagnostics.filter((d) => d.severity === severity).map(diagnosticToJson);
-    return { result, revision, changes, errors: pick("error"), warnings: pick("warning"), text: text(reading) };
+    return { result, revision, changes, errors: findings(reading, "error"), warnings: findings(reading, "warning"), text: text(reading) };
   };
   /** What the reading means for the running plan, without doing anything. */
   const judge = (reading: PlanReading): { readonly result: ReloadResult["result"]; readonly changes: ChangeSet } => {
@@ -73,7 +74,7 @@ export function createReloader(topologyFile: string, env: NodeJS.ProcessEnv, mas
     confirmed = false;
     const reading = await read();
     const { result, changes } = judge(reading);
-    const errors = reading.diagnostics.filter((d) => d.severity === "error");
+    const errors = findings(reading, "error");
     const held = running!.plan.reload === "confirm" && !apply && !changes.empty;
     if (reading.next !== null && !held) {
       running = { plan: reading.next, unit: reading.unitOk ? reading.unit : running!.unit };
@@ -99,7 +100,7 @@ export function createReloader(topologyFile: string, env: NodeJS.ProcessEnv, mas
       running = { plan, unit: reading.unitOk ? reading.unit : null };
       revision = 1;
       startHost = plan.digests.host;
-      const errors = reading.diagnostics.filter((d) => d.severity === "error");
+      const errors = findings(reading, "error");
       state = { state: stateOf(reading, errors), errors, hostChanges: [] };
       return { plan, reading, text: text(reading) };
     },
@@ -118,6 +119,6 @@ export function createReloader(topologyFile: string, env: NodeJS.ProcessEnv, mas
   };
 }
 
-function stateOf(reading: PlanReading, errors: readonly Diagnostic[]): ConfigState["state"] {
+function stateOf(reading: PlanReading, errors: readonly DiagnosticJson[]): ConfigState["state"] {
   return !reading.unitOk ? "rejected" : errors.length > 0 ? "partial" : "applied";
 }

@@ -1,4 +1,4 @@
-import { diagnosticToJson, type Diagnostic, type DiagnosticJson } from "../base/diagnostics.ts";
+import type { DiagnosticJson } from "../base/diagnostics.ts";
 import type { AppStatus, KitStatus } from "../kit-api.ts";
 import type { AppView, Snapshot } from "../runtime/snapshot.ts";
 import type { Inbox } from "../runtime/ports.ts";
@@ -8,7 +8,8 @@ import type { ExportState } from "./export-files.ts";
 /** What became of the newest edit of the configuration. */
 export interface ConfigState {
   readonly state: "applied" | "rejected" | "partial" | "pending";
-  readonly errors: readonly Diagnostic[];
+  /** Free of secrets. */
+  readonly errors: readonly DiagnosticJson[];
   /** Fields that only a restart of the host will change. */
   readonly hostChanges: readonly string[];
 }
@@ -54,7 +55,7 @@ export function statusOf(snapshot: Snapshot, parts: StatusParts): KitStatus {
       duplicates: parts.inbox.duplicates,
     },
     exports: parts.exports,
-    config: { state: parts.config.state, errors: parts.config.errors.map(diagnosticToJson), host_changes: parts.config.hostChanges },
+    config: { state: parts.config.state, errors: parts.config.errors, host_changes: parts.config.hostChanges },
     tools: { exposed: count.exposed, quarantined: count.quarantined, denied: count.denied, unavailable: count.unavailable, by_risk: byRisk },
     policy: { loaded: policy.refusal === null, rules: policy.rules.length, warnings: parts.policyWarnings },
     approvals: { pending: parts.pendingApprovals },

@@ -4,6 +4,7 @@ import type { Diagnostic } from "../base/diagnostics.ts";
 import { sortDiagnostics } from "../base/diagnostics.ts";
 import { parseSize } from "../base/durations.ts";
 import { deepFreeze, digest, isObject, keyedDigest } from "../base/json.ts";
+import { createMasker } from "../base/masking.ts";
 import type { AppConfig, Config, ParkedApp } from "../config/types.ts";
 import { compilePolicy, type PolicyResult } from "../policy/rules.ts";
 import type { PolicyConfig } from "../../generated/policy.d.ts";
@@ -38,9 +39,11 @@ export function compilePlan(config: Config, options: CompileOptions): CompileRes
   const appKey = JSON.stringify([defaults, options.secretKey]);
   const apps = new Map<string, AppPlan>();
   const parked = new Map<string, ParkedApp>();
+  // The reason is a finding, and findings may quote what stands in the file.
+  const masker = createMasker(config.apps.some((app) => app.kind === "parked") ? config.secrets : []);
   for (const app of config.apps) {
     if (app.kind === "app") apps.set(app.package, appPlanOf(app, defaults, options.secretKey, appKey));
-    else park(app, options.lastGood ?? null, apps, parked);
+    else park({ ...app, reason: masker.text(app.reason) }, options.lastGood ?? null, apps, parked);
   }
   const settings = settingsOf(topology, path.dirname(file));
   const digests = {

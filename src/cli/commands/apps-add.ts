@@ -82,7 +82,7 @@ export const importCommand = defineCommand<{ prefix: string; dryRun?: boolean }>
   },
 });
 
-/** Shows the new lines, writes them, and says what validate thinks of the file then. */
+/** Shows the new lines with secrets masked, writes them, and says what validate thinks of the file then. */
 async function edit(
   context: Context,
   options: GlobalOptions,
@@ -92,10 +92,15 @@ async function edit(
   const { topologyFile } = await openWorkspace(context, options);
   const change: TopologyEdit = await addApps(topologyFile, apps);
   if (!how.dryRun) await writeEdit(change);
-  if (options.json) context.json({ file: topologyFile, written: !how.dryRun, added: change.added, apps: apps.map((app) => app.package), ...how.more });
+  const { createMasker } = await import("../../base/masking.ts");
+  const { findSecrets } = await import("../../config/secrets.ts");
+  const masker = createMasker(apps.flatMap((app) => findSecrets(app.entry, []).values.filter((value) => !value.includes("${"))));
+  // A line with a variable is shown as it is but for whole secrets: `Bearer ${TOKEN}` only has the shape of one.
+  const added = change.added.map((line) => (line.includes("${") ? masker.known(line) : masker.text(line)));
+  if (options.json) context.json({ file: topologyFile, written: !how.dryRun, added, apps: apps.map((app) => app.package), ...how.more });
   else
     context.out(
-      `${how.dryRun ? "would add to" : "added to"} ${topologyFile}:\n${change.added.map((line) => context.style("green", `+ ${escapeInvisible(line)}`)).join("\n")}`,
+      `${how.dryRun ? "would add to" : "added to"} ${topologyFile}:\n${added.map((line) => context.style("green", `+ ${escapeInvisible(line)}`)).join("\n")}`,
     );
   if (how.dryRun) return EXIT.ok;
   const now = await openWorkspace(context, options);

@@ -22,7 +22,9 @@ export const doctorCommand = defineCommand({
       if (error instanceof NoWorkspaceError && options.topology === undefined) return null;
       throw error;
     });
-    const checks = await examine({ workspace, env: context.env, runningUrl: workspace === null ? null : ((await runningHost(workspace))?.url ?? null) });
+    const found = await examine({ workspace, env: context.env, runningUrl: workspace === null ? null : ((await runningHost(workspace))?.url ?? null) });
+    const mask = workspace?.masker.text ?? ((text: string) => text);
+    const checks = found.map((check) => ({ ...check, message: mask(check.message), ...(check.help === undefined ? {} : { help: mask(check.help) }) }));
     if (options.json) context.json(checks);
     else {
       const width = Math.max(...checks.map((check) => check.name.length));

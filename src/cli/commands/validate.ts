@@ -36,10 +36,10 @@ export const validateCommand = defineCommand<{ format?: Format; strict?: boolean
   },
 });
 
-/** What the files mean, with every path resolved. */
-function printSummary({ plan, texts, topologyFile }: Workspace, style: Style): string {
+/** What the files mean, with every path resolved and every secret masked. */
+function printSummary({ plan, texts, topologyFile, masker }: Workspace, style: Style): string {
   if (plan === null) return "";
-  const rows = [
+  const rows: string[][] = [
     ...[...plan.apps.values()].map((app) => [
       app.package,
       app.trust,
@@ -48,12 +48,21 @@ function printSummary({ plan, texts, topologyFile }: Workspace, style: Style): s
     ]),
     ...[...plan.parked.values()].map((app) => [app.package, "-", `${app.state}: ${app.reason}`, "-"]),
   ];
+  const mask = masker.text;
   const lines = [
     `${style("green", "ok")}  ${topologyFile}  (${count(texts.size, "file")}, ${count(rows.length, "app")})`,
-    `data   ${plan.dataDir}`,
-    `inbox  ${plan.inbox.sink === "off" ? "off" : plan.inbox.dir}`,
+    `data   ${mask(plan.dataDir)}`,
+    `inbox  ${plan.inbox.sink === "off" ? "off" : mask(plan.inbox.dir)}`,
   ];
-  for (const entry of plan.exports) lines.push(`export ${entry.format}  ${entry.file}`);
-  if (rows.length > 0) lines.push("", table(["APP", "TRUST", "RUNS", "IN"], rows, style));
+  for (const entry of plan.exports) lines.push(`export ${entry.format}  ${mask(entry.file)}`);
+  if (rows.length > 0)
+    lines.push(
+      "",
+      table(
+        ["APP", "TRUST", "RUNS", "IN"],
+        rows.map((row) => row.map(mask)),
+        style,
+      ),
+    );
   return lines.join("\n");
 }
