@@ -46,7 +46,8 @@ function runOne(rules: SignalRules, test: unknown, index: number, counters: Sign
   return { name, ok: problems.length === 0, problems, envelopes };
 }
 
-function readSignal(written: unknown): { readonly signal: Signal } | { readonly refused: string } | string {
+/** The signal that a fixture or a command line wrote down; `refused` where an app's event of that form is refused, a text says what is wrong with the writing. */
+export function readSignal(written: unknown): { readonly signal: Signal } | { readonly refused: string } | string {
   const app = own(written, "app");
   const method = own(written, "method");
   const kind = own(written, "kind") ?? "notification";

@@ -7,29 +7,40 @@ import { isObject, type JsonObject } from "../base/json.ts";
 import { CliError } from "./cli-error.ts";
 import type { Context } from "./context.ts";
 
-/** The arguments of a call from `--args`: JSON text, `@file`, or `-` for stdin. Absent is `{}`. Throws a {@link CliError} for anything but a JSON object. */
-export async function readArguments(context: Context, source: string | undefined): Promise<JsonObject> {
+/** What a JSON object of the command line is, for its faults. */
+interface Wanted {
+  /** What it holds: `arguments`. */
+  readonly what: string;
+  /** How to write it. */
+  readonly example: string;
+}
+
+const ARGUMENTS: Wanted = { what: "arguments", example: `--args '{"city": "Oslo"}'` };
+
+/** A JSON object of the command line, as `--args` takes it: JSON text, `@file`, or `-` for stdin. Absent is `{}`. Throws a {@link CliError} for anything else. */
+export async function readArguments(context: Context, source: string | undefined, wanted = ARGUMENTS): Promise<JsonObject> {
   if (source === undefined) return {};
-  const from = source === "-" ? "stdin" : source.startsWith("@") ? source.slice(1) : "--args";
-  const written = await readSource(context, source);
+  const { what, example } = wanted;
+  const from = source === "-" ? "stdin" : source.startsWith("@") ? source.slice(1) : "the command line";
+  const written = await readSource(context, source, what);
   let value: unknown;
   try {
     value = parseExact(written);
   } catch (error) {
-    throw new CliError(`the arguments from ${from} are not JSON: ${messageOf(error)}\n  write them as an object in single quotes: --args '{"city": "Oslo"}'`);
+    throw new CliError(`the ${what} from ${from}: no JSON: ${messageOf(error)}\n  write an object in single quotes: ${example}`);
   }
-  if (!isObject(value)) throw new CliError(`the arguments from ${from} must be a JSON object, such as {"city": "Oslo"}`);
+  if (!isObject(value)) throw new CliError(`the ${what} from ${from} must be a JSON object: ${example}`);
   return value as JsonObject;
 }
 
-async function readSource(context: Context, source: string): Promise<string> {
+async function readSource(context: Context, source: string, what: string): Promise<string> {
   if (source === "-") return text(process.stdin);
   if (!source.startsWith("@")) return source;
   const file = path.resolve(context.cwd, source.slice(1));
   try {
     return await readFile(file, "utf8");
   } catch (error) {
-    throw new CliError(`cannot read the arguments: ${messageOf(error)}`);
+    throw new CliError(`cannot read the ${what}: ${messageOf(error)}`);
   }
 }
 

@@ -19,6 +19,7 @@ import { applyCommand, planCommand, reloadCommand } from "./commands/plan.ts";
 import { policyCommands } from "./commands/policy.ts";
 import { resourcesCommands } from "./commands/resources.ts";
 import { serveCommand } from "./commands/serve.ts";
+import { signalsCommands } from "./commands/signals.ts";
 import { statusCommand } from "./commands/status.ts";
 import { toolsCommands } from "./commands/tools.ts";
 import { upCommand } from "./commands/up.ts";
@@ -49,6 +50,7 @@ export const commands: readonly AnyCommandSpec[] = [
   ...approvalsCommands,
   ...eventsCommands,
   ...policyCommands,
+  ...signalsCommands,
   auditVerifyCommand,
   serveCommand,
   importCommand,

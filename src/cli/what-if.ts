@@ -1,4 +1,5 @@
-import { runSignalFixtures } from "../amp/signal-fixtures.ts";
+import { explainSignal, type SignalExplanation } from "../amp/explain-signal.ts";
+import { readSignal, runSignalFixtures } from "../amp/signal-fixtures.ts";
 import { own, type JsonObject } from "../base/json.ts";
 import { nearest } from "../base/text.ts";
 import { plainValue } from "../config/nodes.ts";
@@ -43,17 +44,29 @@ export function trySignals(plan: Plan, file: string, text: string): Trial[] {
   }));
 }
 
+/** Why a signal becomes the events that it becomes; `refused` where it is an event of an app that is refused before any rule. */
+export type ExplainedSignal = SignalExplanation & { readonly refused: string | null };
+
+/** Explains a signal as a person wrote it down (contracts 7). Throws a {@link CliError} for one that cannot be read. */
+export function explainWritten(plan: Plan, written: JsonObject): ExplainedSignal {
+  const read = readSignal(written);
+  if (typeof read === "string") throw new CliError(read.replaceAll("`signal`", "the signal").replaceAll("signal.kind", "kind"));
+  if ("refused" in read) return { refused: read.refused, rules: [], dropped: false, events: [] };
+  return { refused: null, ...explainSignal(plan.signals, read.signal, { nowMs: 0, random: () => 0, counters: new Map() }) };
+}
+
 /** The tools of a host with what policy looks at. `definitions` are the exported ones, by short name; the hints of others are not known. */
 export function policySubjects(
   plan: Plan,
   rows: readonly ToolRow[],
   definitions: readonly JsonObject[],
-): (Subject & { readonly description: string | null })[] {
+): (Subject & { readonly description: string | null; readonly readOnly: boolean | null })[] {
   const byName = new Map(definitions.map((definition) => [own(definition, "name"), definition]));
   return rows.flatMap((row) => {
     const app = plan.apps.get(row.app);
     if (app === undefined) return [];
     const hints = own(byName.get(row.short_name), "annotations");
+    const readOnly = own(hints, "readOnlyHint");
     return [
       {
         kind: "tool" as const,
@@ -61,9 +74,10 @@ export function policySubjects(
         name: row.tool,
         trust: app.trust,
         manifestRisk: Object.hasOwn(app.manifestRisks, row.tool) ? app.manifestRisks[row.tool]! : null,
-        readOnlyHint: own(hints, "readOnlyHint") === true,
+        readOnlyHint: readOnly === true,
         destructiveHint: own(hints, "destructiveHint") === true,
         description: row.description,
+        readOnly: typeof readOnly === "boolean" ? readOnly : null,
       },
     ];
   });
@@ -72,7 +86,7 @@ export function policySubjects(
 /** A draft policy for the given tools, to be read by a person. */
 export function draftPolicy(subjects: ReturnType<typeof policySubjects>): string {
   return suggestPolicy(
-    subjects.map((s) => ({ app: s.app, tool: s.name, trust: s.trust, description: s.description, readOnly: s.readOnlyHint, destructive: s.destructiveHint })),
+    subjects.map((s) => ({ app: s.app, tool: s.name, trust: s.trust, description: s.description, readOnly: s.readOnly, destructive: s.destructiveHint })),
   );
 }
 

@@ -29,12 +29,7 @@ export function isIgnoredName(name: string): boolean {
  * Files are looked at through `stats`, so that whoever shares it need not look again.
  */
 export async function expandPattern(pattern: string, stats: Stats = createStats()): Promise<Expansion> {
-  const { root } = path.parse(pattern);
-  const segments = pattern
-    .slice(root.length)
-    .split(/[\\/]/)
-    .filter((s) => s !== "")
-    .map((s): Segment => (s === "**" ? "**" : compileGlob(s)));
+  const { root, segments } = segmentsOf(pattern);
   const walk = new Walk(segments, stats);
   await walk.run(root);
   return {
@@ -42,6 +37,30 @@ export async function expandPattern(pattern: string, stats: Stats = createStats(
     folders: sortBytewise(walk.folders),
     truncated: walk.truncated,
   };
+}
+
+/** Whether an absolute path pattern would take a file of this absolute path, were it there. */
+export function patternTakes(pattern: string, file: string): boolean {
+  const { root, segments } = segmentsOf(pattern);
+  const names = file.slice(root.length).split(/[\\/]/);
+  if (!file.startsWith(root) || isIgnoredName(names.at(-1)!)) return false;
+  const fits = (at: number, from: number): boolean => {
+    const segment = segments[at];
+    if (segment === undefined) return from === names.length;
+    if (segment === "**") return fits(at + 1, from) || (from < names.length && fits(at, from + 1));
+    return from < names.length && segment.matches(names[from]!) && fits(at + 1, from + 1);
+  };
+  return fits(0, 0);
+}
+
+function segmentsOf(pattern: string): { readonly root: string; readonly segments: readonly Segment[] } {
+  const { root } = path.parse(pattern);
+  const segments = pattern
+    .slice(root.length)
+    .split(/[\\/]/)
+    .filter((s) => s !== "")
+    .map((s): Segment => (s === "**" ? "**" : compileGlob(s)));
+  return { root, segments };
 }
 
 const SURROGATE = /[\ud800-\udfff]/;

@@ -1,12 +1,12 @@
 import type { Risk, Trust } from "../tools/types.ts";
 
-/** A tool to draft rules for. `readOnly` and `destructive` are the server's own hints. */
+/** A tool to draft rules for. `readOnly` and `destructive` are the server's own hints; `readOnly` is null where it says nothing. */
 export interface SuggestInput {
   readonly app: string;
   readonly tool: string;
   readonly trust: Trust;
   readonly description: string | null;
-  readonly readOnly: boolean;
+  readonly readOnly: boolean | null;
   readonly destructive: boolean;
 }
 
@@ -128,17 +128,19 @@ function words(name: string): string[] {
     .filter(Boolean);
 }
 
-/** The risk that a name and hints suggest, with the reason; null when neither says anything. */
+/** The risk that a name and hints suggest, with the reason; null when neither says anything. A hint that a tool writes wins over a name that says it reads. */
 export function suggestRisk(input: SuggestInput): { readonly risk: Risk; readonly why: string } | null {
   const parts = words(input.tool);
   for (const row of WORDS) {
     const word = parts.find((p) => row.words.includes(p));
     if (word === undefined) continue;
     if (input.destructive && (row.risk === "low" || row.risk === "medium")) break;
+    if (input.readOnly === false && row.risk === "low") return { risk: "medium", why: `the name says "${word}", but the server says that it writes` };
     return { risk: row.risk, why: `the name says "${word}": ${row.why}` };
   }
   if (input.destructive) return { risk: "high", why: "the server itself calls it destructive" };
-  if (input.readOnly && input.trust !== "low") return { risk: "low", why: "the server calls it read-only" };
+  if (input.readOnly === false && input.trust !== "low") return { risk: "medium", why: "the server says that it writes" };
+  if (input.readOnly === true && input.trust !== "low") return { risk: "low", why: "the server calls it read-only" };
   return null;
 }
 

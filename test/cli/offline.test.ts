@@ -231,6 +231,39 @@ describe("fixtures", { timeout: 240_000 }, () => {
   });
 });
 
+describe("signals explain", { timeout: 240_000 }, () => {
+  const progress = '{ "app": "org.example.hello", "method": "notifications/progress" }';
+
+  it("says which rule takes a signal and why the others do not, under both names", async () => {
+    const { code, value } = await json("signals", "explain", progress);
+    expect({ code, dropped: value.dropped, events: value.events, refused: value.refused }).toEqual({ code: 0, dropped: true, events: [], refused: null });
+    expect(value.rules.filter((rule: any) => rule.verdict === "decides")).toEqual([expect.objectContaining({ rule: "no-progress", file: "topology/signals/example.yaml", line: 7 })]);
+    expect(value.rules.some((rule: any) => rule.verdict === "no" && rule.reason !== "")).toBe(true);
+    const told = await run("explain-signal", '{ "app": "org.example.hello", "kind": "lifecycle", "method": "started" }');
+    expect(told).toMatchObject({ code: 0, stdout: expect.stringMatching(/^decides\s.*built in[^]*event {2}lifecycle\.started/m) });
+  });
+
+  it("an event that is refused says why; a signal that cannot be read exits 2", async () => {
+    const refused = await json("signals", "explain", '{ "app": "org.example.hello", "kind": "event", "method": "aurora/event", "params": { "data": {} } }');
+    expect(refused).toMatchObject({ code: 0, value: { rules: [], events: [], refused: expect.stringContaining("type") } });
+    expect(await run("signals", "explain", "{}")).toMatchObject({ code: 2, stderr: expect.stringContaining("needs app and method") });
+    expect(await run("signals", "explain", "nope")).toMatchObject({ code: 2, stderr: expect.stringContaining("the signal from the command line") });
+  });
+});
+
+describe("policy suggest", { timeout: 240_000 }, () => {
+  it("--out writes a draft that is not in force, and replaces nothing", async () => {
+    const draft = path.join(root, "policy-draft.yaml");
+    expect(await run("policy", "suggest", "--out", "policy-draft.yaml")).toMatchObject({ code: 0, stderr: expect.stringContaining("nothing has changed yet") });
+    expect(await readFile(draft, "utf8")).toContain("rules:");
+    expect(await run("policy", "suggest", "--out", "policy-draft.yaml")).toMatchObject({ code: 2, stderr: expect.stringContaining("is there already") });
+    const inForce = await run("policy", "suggest", "--out", "topology/policies/draft.yaml");
+    expect(inForce).toMatchObject({ code: 2, stderr: expect.stringContaining("would be in force at once") });
+    await expect(readFile(path.join(root, "topology/policies/draft.yaml"))).rejects.toThrow("ENOENT");
+    await rm(draft);
+  });
+});
+
 describe("help", { timeout: 240_000 }, () => {
   it("every command has a summary, an example and the global options", async () => {
     const { commands } = await import("../../src/cli/commands.ts");

@@ -207,7 +207,7 @@ describe("policy suggest", () => {
     ["write_diary", "medium"],
     ["list-issues", "low"],
   ])("%s: %s", (name, risk) => {
-    expect(suggestRisk({ app: "a", tool: name, trust: "medium", description: null, readOnly: false, destructive: false })?.risk).toBe(risk);
+    expect(suggestRisk({ app: "a", tool: name, trust: "medium", description: null, readOnly: null, destructive: false })?.risk).toBe(risk);
   });
 
   it("hints count, but never lower an app of low trust", () => {
@@ -217,13 +217,22 @@ describe("policy suggest", () => {
     expect(suggestRisk({ ...base, tool: "get_x", destructive: true })?.risk).toBe("high");
   });
 
+  it("a server that says its tool writes is believed over the tool's name", () => {
+    const base = { app: "a", tool: "run_query", trust: "medium" as const, description: null, readOnly: false, destructive: false };
+    expect(suggestRisk(base)).toEqual({ risk: "medium", why: 'the name says "query", but the server says that it writes' });
+    expect(suggestRisk({ ...base, readOnly: null })?.risk).toBe("low");
+    expect(suggestRisk({ ...base, tool: "send_query" })?.risk).toBe("high");
+    expect(suggestRisk({ ...base, tool: "frobnicate" })?.risk).toBe("medium");
+    expect(suggestRisk({ ...base, tool: "frobnicate", trust: "low" })).toBeNull();
+  });
+
   it("drafts one rule an app and risk, never an allow, the same text for any order", () => {
     const inputs = ["send_message", "get_weather", "frob"].map((t) => ({
       app: "im.polaris.qq",
       tool: t,
       trust: "medium" as const,
       description: null,
-      readOnly: false,
+      readOnly: null,
       destructive: false,
     }));
     const text = suggestPolicy(inputs);

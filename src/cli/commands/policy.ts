@@ -1,16 +1,18 @@
-import { readFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { escapeInvisible } from "../../base/text.ts";
-import type { policySubjects, Trial } from "../what-if.ts";
+import { isCode } from "../../files/atomic-write.ts";
+import { patternTakes } from "../../files/path-glob.ts";
+import type { policySubjects } from "../what-if.ts";
 import type { RunnableWorkspace } from "../../workspace.ts";
 import { CliError, EXIT } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
 import { withHost } from "../connect.ts";
-import type { Context, GlobalOptions } from "../context.ts";
 import type { Host } from "../host.ts";
 import { openRunnable } from "../open-workspace.ts";
+import { tryFixtures } from "../try-fixtures.ts";
 
 const policyTest = defineCommand({
   usage: "policy test <file>",
@@ -22,30 +24,47 @@ const policyTest = defineCommand({
     tryFixtures(context, options, file!, async ({ plan }, text) => (await import("../what-if.ts")).tryPolicy(plan, file!, text)),
 });
 
-const signalsTest = defineCommand({
-  usage: "signals test <file>",
-  summary: "Run signal fixtures offline: { tests: [{ signal: { app, method, params }, expect: [envelope, …] }] }.",
-  details: "expect lists the envelopes in order, each with the members to compare; an empty list is a drop. No event is written.",
-  examples: ["aurora-mcp signals test signal-tests.yaml --json"],
-  run: (context, options, [file]) =>
-    tryFixtures(context, options, file!, async ({ plan }, text) => (await import("../what-if.ts")).trySignals(plan, file!, text)),
-});
-
-const suggest = defineCommand({
+const suggest = defineCommand<{ out?: string }>({
   usage: "policy suggest",
   summary: "Draft rules that classify the tools by their names and hints, for you to review.",
-  details: "Prints a policy file. It never drafts an allow.",
-  examples: ["aurora-mcp policy suggest > topology/policies/draft.yaml"],
+  details:
+    "Prints a policy file. It never drafts an allow. --out writes a new file instead, outside of what `policies` names: rules hold as soon as they stand there, and a draft should be read first.",
+  examples: ["aurora-mcp policy suggest", "aurora-mcp policy suggest --out policy-draft.yaml"],
+  options: (command) => command.option("--out <file>", "write to a new file that is no policy file yet"),
   run: async (context, options) => {
-    const { plan } = await openRunnable(context, options);
+    const { plan, config } = await openRunnable(context, options);
+    const file = options.out === undefined ? null : path.resolve(context.cwd, options.out);
+    const patterns = (config?.topology.value.policies ?? []).map((pattern) => path.resolve(path.dirname(plan.topologyFile), pattern));
+    if (file !== null) refuseInForce(file, patterns);
     return withHost(context, options, "start", async (host) => {
       const { draftPolicy } = await import("../what-if.ts");
       const text = draftPolicy(await subjectsOf(host, plan));
-      if (options.json) context.json({ text });
-      else process.stdout.write(text);
+      if (file !== null) await writeNew(file, text);
+      if (options.json) context.json({ text, ...(file === null ? {} : { file }) });
+      else if (file === null) process.stdout.write(text);
+      else context.out(`wrote ${file}`);
+      if (file !== null)
+        context.note(`nothing has changed yet: read each line, then move it to where policies of ${plan.topologyFile} finds it${howTo(patterns)}`);
     });
   },
 });
+
+/** Throws a {@link CliError} when a file stands where policies are read from: a draft would hold before anybody has read it. */
+function refuseInForce(file: string, patterns: readonly string[]): void {
+  const taken = patterns.find((pattern) => patternTakes(pattern, file));
+  if (taken !== undefined)
+    throw new CliError(`${file} would be in force at once, for policies names ${taken}; write the draft elsewhere, read it, then move it there`);
+}
+
+async function writeNew(file: string, text: string): Promise<void> {
+  await writeFile(file, text, { flag: "wx" }).catch((error: unknown) => {
+    throw new CliError(isCode(error, "EEXIST") ? `${file} is there already; choose another name` : `cannot write the draft: ${messageOf(error)}`);
+  });
+}
+
+function howTo(patterns: readonly string[]): string {
+  return patterns.length === 0 ? " (it names no files yet)" : ` (${patterns.join(", ")})`;
+}
 
 const flows = defineCommand({
   usage: "policy flows",
@@ -69,28 +88,5 @@ async function subjectsOf(host: Host, plan: RunnableWorkspace["plan"]): Promise<
   return (await import("../what-if.ts")).policySubjects(plan, rows, JSON.parse(exported.text) as JsonObject[]);
 }
 
-async function tryFixtures(
-  context: Context,
-  options: GlobalOptions,
-  file: string,
-  run: (workspace: RunnableWorkspace, text: string) => Promise<Trial[]>,
-): Promise<number> {
-  const workspace = await openRunnable(context, options);
-  const text = await readFile(path.resolve(context.cwd, file), "utf8").catch((error: unknown) => {
-    throw new CliError(`cannot read the fixtures: ${messageOf(error)}`);
-  });
-  const trials = await run(workspace, text);
-  const failed = trials.filter((trial) => !trial.ok).length;
-  if (options.json) context.json(trials);
-  else {
-    for (const trial of trials) {
-      context.out(`${trial.ok ? context.style("green", "ok  ") : context.style("red", "FAIL")}  ${escapeInvisible(trial.name)}`);
-      for (const problem of trial.problems) context.out(`      ${escapeInvisible(problem)}`);
-    }
-    context.out(`${trials.length - failed} passed, ${failed} failed`);
-  }
-  return failed > 0 ? EXIT.problems : EXIT.ok;
-}
-
-/** `policy test|suggest|flows` and `signals test`. */
-export const policyCommands = [policyTest, suggest, flows, signalsTest];
+/** `policy test|suggest|flows`. */
+export const policyCommands = [policyTest, suggest, flows];
