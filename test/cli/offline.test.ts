@@ -237,7 +237,9 @@ describe("signals explain", { timeout: 240_000 }, () => {
   it("says which rule takes a signal and why the others do not, under both names", async () => {
     const { code, value } = await json("signals", "explain", progress);
     expect({ code, dropped: value.dropped, events: value.events, refused: value.refused }).toEqual({ code: 0, dropped: true, events: [], refused: null });
-    expect(value.rules.filter((rule: any) => rule.verdict === "decides")).toEqual([expect.objectContaining({ rule: "no-progress", file: "topology/signals/example.yaml", line: 7 })]);
+    expect(value.rules.filter((rule: any) => rule.verdict === "decides")).toEqual([
+      expect.objectContaining({ rule: "no-progress", file: "topology/signals/example.yaml", line: 7 }),
+    ]);
     expect(value.rules.some((rule: any) => rule.verdict === "no" && rule.reason !== "")).toBe(true);
     const told = await run("explain-signal", '{ "app": "org.example.hello", "kind": "lifecycle", "method": "started" }');
     expect(told).toMatchObject({ code: 0, stdout: expect.stringMatching(/^decides\s.*built in[^]*event {2}lifecycle\.started/m) });

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { GiveUp, readInbox, type InboxEvent, type InboxReaderOptions } from "../../src/files/inbox-reader.ts";
 import { replayEvents } from "../../src/files/replay-events.ts";
-import { tailInbox } from "../../src/files/tail-inbox.ts";
+import { tailInbox, type EventFilter } from "../../src/files/tail-inbox.ts";
 import type { AmpEnvelope } from "../../src/amp/types.ts";
 import { envelope, eventFiles, testFolder, testInbox, until } from "./support/inbox.ts";
 
@@ -248,7 +248,13 @@ describe("tail", () => {
   async function tail(dir: string, options: Partial<Parameters<typeof tailInbox>[1]>): Promise<{ seen: AmpEnvelope[]; stop: () => Promise<void> }> {
     const abort = new AbortController();
     const seen: AmpEnvelope[] = [];
-    const tailing = tailInbox(dir, { follow: false, signal: abort.signal, pollMs: 20, onEnvelope: (e) => void seen.push(e), ...options });
+    const tailing = tailInbox(dir, {
+      follow: false,
+      signal: abort.signal,
+      pollMs: 20,
+      onEvent: (e) => void seen.push(e as unknown as AmpEnvelope),
+      ...options,
+    });
     const stop = async (): Promise<void> => {
       abort.abort();
       await tailing;
@@ -293,14 +299,40 @@ describe("replay", () => {
     await inbox.put(event, "normal");
     const dead = await readWithTypeScript(dir, { maxAttempts: 1, handle: () => Promise.reject(new Error("not today")) });
     expect(Object.keys(dead.reasons)).toHaveLength(1);
-    const renew = (old: AmpEnvelope): AmpEnvelope => ({ ...old, header: { ...old.header, message_id: envelope().header.message_id } });
+    const renew = (): { id: string; timestamp: string } => ({ id: envelope().header.message_id, timestamp: event.header.timestamp });
     expect(await replayEvents(dir, { from: "dead", filter: { type: "z.*" }, renew })).toBe(0);
     expect(await replayEvents(dir, { from: "dead", filter: { type: "a.*" }, renew })).toBe(1);
     const again = await readWithTypeScript(dir, { done: "keep" });
     expect([again.handled, again.reasons]).toEqual([[event.header.message_id], {}]);
     const told: AmpEnvelope[] = [];
-    expect(await replayEvents(dir, { from: "done", renew, onEnvelope: (e) => told.push(e) })).toBe(1);
+    expect(await replayEvents(dir, { from: "done", renew, onEvent: (e) => told.push(e as unknown as AmpEnvelope) })).toBe(1);
     expect((await readWithTypeScript(dir)).handled).toEqual([told[0]!.header.message_id]);
     expect(told[0]!.header.message_id).not.toBe(event.header.message_id);
+  });
+
+  test("events of the flat form are shown, filtered and given again as they are", async () => {
+    const dir = await pendingFolder();
+    const inbox = await testInbox(dir, { format: "app_event" });
+    const event = envelope({ type: "a.b" });
+    await inbox.put(event, "normal");
+    const flat = { id: event.header.message_id, type: "a.b", source: event.header.source.app, created_at: event.header.timestamp };
+    const seen = async (filter: EventFilter): Promise<unknown[]> => {
+      const events: unknown[] = [];
+      await tailInbox(dir, { filter, follow: false, signal: new AbortController().signal, onEvent: (e) => void events.push(e) });
+      return events;
+    };
+    expect(await seen({ type: "a.*", app: event.header.source.app })).toMatchObject([flat]);
+    expect(await seen({ sinceMs: Date.parse(flat.created_at) + 1 })).toEqual([]);
+    expect(await seen({ type: "z" })).toEqual([]);
+    await readWithTypeScript(dir, { maxAttempts: 1, handle: () => Promise.reject(new Error("not today")) });
+    const renew = (): { id: string; timestamp: string } => ({ id: envelope().header.message_id, timestamp: "2026-01-02T03:04:05+00:00" });
+    expect(await replayEvents(dir, { from: "dead", filter: { app: "no.such" }, renew })).toBe(0);
+    expect(await replayEvents(dir, { from: "dead", filter: { app: flat.source }, renew })).toBe(1);
+    expect((await readWithTypeScript(dir, { done: "keep" })).handled).toEqual([flat.id]);
+    const told: unknown[] = [];
+    expect(await replayEvents(dir, { from: "done", renew, onEvent: (e) => told.push(e) })).toBe(1);
+    expect(told).toMatchObject([{ ...flat, id: expect.not.stringMatching(flat.id), created_at: "2026-01-02T03:04:05+00:00" }]);
+    expect(told[0]).not.toHaveProperty("header");
+    expect((await readWithTypeScript(dir)).handled).toEqual([(told[0] as { id: string }).id]);
   });
 });

@@ -1,9 +1,10 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import { formatTimestamp } from "../../amp/timestamp.ts";
-import type { AmpEnvelope } from "../../amp/types.ts";
 import { parseDuration } from "../../base/durations.ts";
+import type { JsonObject } from "../../base/json.ts";
 import { escapeInvisible } from "../../base/text.ts";
 import { uuidV7Source } from "../../base/uuid.ts";
+import { eventFacts } from "../../files/event-facts.ts";
 import { replayEvents } from "../../files/replay-events.ts";
 import { eventFilter, tailInbox, type EventFilter } from "../../files/tail-inbox.ts";
 import { readCount } from "../arguments.ts";
@@ -47,14 +48,14 @@ const tail = defineCommand<TailFlags>({
     const show = printer(context, options.json === true, options.count, () => enough.abort());
     const signal = AbortSignal.any([context.signal, enough.signal]);
     if (options.files) {
-      return tailInbox(await inboxDir(context, options), { filter, follow: options.follow === true, signal, onEnvelope: show });
+      return tailInbox(await inboxDir(context, options), { filter, follow: options.follow === true, signal, onEvent: show });
     }
     const wanted = eventFilter(filter);
     return withHost(context, options, "attach", (host) =>
       host.events(
         ({ event, data }) => {
-          const envelope = data as unknown as AmpEnvelope;
-          if (event === "envelope" && wanted(envelope)) show(envelope);
+          const envelope = data as JsonObject;
+          if (event === "envelope" && wanted(eventFacts(envelope))) show(envelope);
         },
         { signal, onGap: (why) => context.note(`${context.noteStyle("yellow", "gap")}: ${why}; events may be missing here (--files has them all)`) },
       ),
@@ -72,13 +73,12 @@ const replay = defineCommand<ReplayFlags>({
   run: async (context, options) => {
     const dir = await inboxDir(context, options);
     const nextId = uuidV7Source(() => Date.now());
-    const renew = (envelope: AmpEnvelope): AmpEnvelope => {
+    const renew = (): { id: string; timestamp: string } => {
       const now = Date.now();
-      const timestamp = formatTimestamp(now * 1000, -new Date(now).getTimezoneOffset());
-      return { ...envelope, header: { ...envelope.header, message_id: nextId(), timestamp } };
+      return { id: nextId(), timestamp: formatTimestamp(now * 1000, -new Date(now).getTimezoneOffset()) };
     };
-    const put: AmpEnvelope[] = [];
-    await replayEvents(dir, { from: options.from, filter: filterOf(options), renew, onEnvelope: (envelope) => void put.push(envelope) });
+    const put: JsonObject[] = [];
+    await replayEvents(dir, { from: options.from, filter: filterOf(options), renew, onEvent: (event) => void put.push(event) });
     if (options.json) context.json(put);
     else context.out(put.length === 0 ? `no event in ${options.from} fits` : `${count(put.length, "event")} back in ${dir}`);
   },
@@ -106,15 +106,13 @@ async function inboxDir(context: Context, options: GlobalOptions): Promise<strin
   return plan.inbox.dir;
 }
 
-function printer(context: Context, json: boolean, most: number | undefined, onEnough: () => void): (envelope: AmpEnvelope) => void {
+function printer(context: Context, json: boolean, most: number | undefined, onEnough: () => void): (event: JsonObject) => void {
   let left = most ?? Infinity;
-  return (envelope) => {
+  return (event) => {
     if (left <= 0) return;
-    const { header, payload } = envelope;
-    // One envelope a line, on a terminal too: that is what scripts read.
-    context.out(
-      json ? JSON.stringify(envelope) : escapeInvisible([header.timestamp, header.source.app, payload.type, payload.summary ?? ""].join("  ").trimEnd()),
-    );
+    const { at, app, type, summary } = eventFacts(event);
+    // One event a line, on a terminal too: that is what scripts read.
+    context.out(json ? JSON.stringify(event) : escapeInvisible([at, app, type, summary].join("  ").trimEnd()));
     left -= 1;
     if (left <= 0) onEnough();
   };
