@@ -75,15 +75,21 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const serve = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     guard(req, allowed);
     const { path, query } = splitTarget(req.url);
-    const found = find(req.method ?? "", path);
+    // Node leaves the body of an answer to HEAD out by itself.
+    const head = req.method === "HEAD";
+    const found = find(head ? "GET" : (req.method ?? ""), path);
     const route = found !== null && "route" in found ? found.route : null;
     const principal = route?.role === "public" ? NOBODY : identify(req);
     if (!principal) throw unauthorized();
     if (found === null) throw new HttpError("NOT_FOUND", `there is no route ${path}; GET /openapi.json lists them`);
-    if (!("route" in found))
-      throw new HttpError("METHOD_NOT_ALLOWED", `${path} takes ${found.allow.join(", ")}`, { headers: { Allow: found.allow.join(", ") } });
+    if (!("route" in found)) {
+      const allow = found.allow.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).join(", ");
+      throw new HttpError("METHOD_NOT_ALLOWED", `${path} takes ${allow}`, { headers: { Allow: allow } });
+    }
     if (found.route.role === "operator" && principal.role !== "operator")
       throw new HttpError("FORBIDDEN", "this route needs the operator token (data/run/operator.token)");
+    // A stream has no end to wait for, and nobody would read it.
+    if (head && found.route.answer.type === "text/event-stream") return void res.writeHead(200, { "Content-Type": "text/event-stream" }).end();
     let body: Json = null;
     if (found.route.body !== undefined) {
       checkBodyHeaders(req);

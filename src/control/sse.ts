@@ -13,8 +13,9 @@ const KEEP_ALIVE_MS = 15_000;
 
 /** Turns the answer into an event stream that ends when the client goes, or the server closes; then `stop` is called once. */
 export function openEventStream(context: RequestContext, start: (stream: EventStream) => () => void): void {
-  const { res, closing } = context;
+  const { req, res, closing } = context;
   res.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "X-Accel-Buffering": "no" });
+  if (req.method === "HEAD") return void res.end();
   res.flushHeaders();
   const write = (text: string): void => {
     // Between end and close there may still be news, such as the stops of the apps.

@@ -82,9 +82,31 @@ describe("the route table", () => {
     for (const path of ["/", "/api", "/api/status/", "/API/status", "//api/status", "/api/../api/status", "/api/apps//logs", "/api/apps/%zz", "/api/status%00"])
       expect([path, (await get(path)).status]).toEqual([path, 404]);
     const wrong = await request(door, "DELETE", "/api/status", { token: door.operator });
-    expect([wrong.status, wrong.headers["allow"], code(wrong)]).toEqual([405, "GET", "METHOD_NOT_ALLOWED"]);
-    expect((await request(door, "PUT", "/mcp", { token: door.operator })).headers["allow"]).toBe("DELETE, GET, POST");
+    expect([wrong.status, wrong.headers["allow"], code(wrong)]).toEqual([405, "GET, HEAD", "METHOD_NOT_ALLOWED"]);
+    expect((await request(door, "PUT", "/mcp", { token: door.operator })).headers["allow"]).toBe("DELETE, GET, HEAD, POST");
     expect((await request(door, "POST", "/api/nothing", { body: {} })).status).toBe(401);
+  });
+
+  it("HEAD is GET without the body: the same checks, status and headers, and no stream that stays open", async () => {
+    for (const [path, token] of [
+      ["/healthz", ""],
+      ["/api/status", ""],
+      ["/api/status", door.operator],
+      ["/api/nothing", door.operator],
+      ["/openapi.json", ""],
+    ] as const) {
+      const [full, head] = [await request(door, "GET", path, { token }), await request(door, "HEAD", path, { token })];
+      expect([path, head.status, head.headers["content-type"], head.headers["content-length"]]).toEqual([
+        path,
+        full.status,
+        full.headers["content-type"],
+        full.headers["content-length"],
+      ]);
+      expect([head.text, full.text === ""]).toEqual(["", false]);
+    }
+    for (const path of ["/api/events", "/mcp", "/api/apps/org.demo/logs?follow=true"])
+      expect((await request(door, "HEAD", path, { token: door.operator })).headers["content-type"]).toBe("text/event-stream");
+    expect((await request(door, "HEAD", "/api/events")).status).toBe(401);
   });
 
   it("refuses two rows for one method and path", () => {
