@@ -27,7 +27,7 @@ export async function readArguments(context: Context, source: string | undefined
   try {
     value = parseExact(written);
   } catch (error) {
-    throw new CliError(`the ${what} from ${from}: no JSON: ${messageOf(error)}\n  write an object in single quotes: ${example}`);
+    throw new CliError(`the ${what} from ${from}: not JSON: ${messageOf(error)}\n  write an object in single quotes: ${example}`);
   }
   if (!isObject(value)) throw new CliError(`the ${what} from ${from} must be a JSON object: ${example}`);
   return value as JsonObject;

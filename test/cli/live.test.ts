@@ -127,7 +127,12 @@ describe("call", { timeout: 240_000 }, () => {
       code: 0,
       value: { outcome: "succeeded" },
     });
-    expect((await json("call", "org.example.asked.quick", "--args", '{"text":"a"}', "--approval", id)).value.ok).toBe(false);
+    const used = await run("call", "org.example.asked.quick", "--args", '{"text":"a"}', "--approval", id);
+    expect(used).toMatchObject({ code: 1, stderr: expect.stringContaining("call again without it") });
+    expect(used.stderr).not.toContain("approve it:");
+    const waits = await run("call", "org.example.asked.quick", "--args", '{"text":"b"}');
+    expect(waits).toMatchObject({ code: 1, stderr: expect.stringMatching(/approve it: {2}aurora-mcp approvals approve \S+/) });
+    await run("approvals", "deny", /approvals approve (\S+)$/m.exec(waits.stderr)![1]!);
     expect(await run("approvals", "deny", "nobody-has-this-id")).toMatchObject({ code: 1, stderr: expect.stringContaining("nobody-has-this-id") });
   });
 

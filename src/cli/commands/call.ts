@@ -38,7 +38,7 @@ export const callCommand = defineCommand<CallFlags>({
     return withHost(context, options, "start", async (host) => {
       const call = await callTool(context, host, tool!, args, options);
       if (options.json) context.json(call);
-      else printCall(context, call);
+      else printCall(context, call, await pendingApproval(host, call));
       return call.outcome === "succeeded" ? EXIT.ok : EXIT.problems;
     });
   },
@@ -74,7 +74,14 @@ export function personName(context: Context): string {
   return `${context.env["USER"] ?? context.env["LOGNAME"] ?? context.env["USERNAME"] ?? "somebody"} at the terminal`;
 }
 
-function printCall(context: Context, call: CallJson): void {
+/** The id of the approval that this call waits for, if a person can still give it; one that is used is refused with the same code. */
+async function pendingApproval(host: Host, call: CallJson): Promise<string | null> {
+  const id = own(call.error?.details, "approval_id");
+  if (typeof id !== "string" || call.error?.error_code !== "APPROVAL_REQUIRED") return null;
+  return (await host.approvals()).some((row) => row.id === id && row.state === "pending") ? id : null;
+}
+
+function printCall(context: Context, call: CallJson, pending: string | null): void {
   if (call.result !== null) {
     printContent(context, own(call.result, "content"));
     const structured = own(call.result, "structuredContent");
@@ -82,8 +89,6 @@ function printCall(context: Context, call: CallJson): void {
   }
   for (const note of call.notes) context.note(context.noteStyle("dim", escapeInvisible(note)));
   if (!call.ok) printError(context, call.error);
-  const id = own(call.error?.details, "approval_id");
-  if (typeof id === "string" && call.error?.error_code === "APPROVAL_REQUIRED")
-    context.note(`  approve it:  aurora-mcp approvals approve ${id}\n  then again:  the same command with --approval ${id}`);
+  if (pending !== null) context.note(`  approve it:  aurora-mcp approvals approve ${pending}\n  then again:  the same command with --approval ${pending}`);
   if (call.outcome === "unknown") context.note("  the app may or may not have done it; it is not sent again by itself");
 }
