@@ -4,6 +4,7 @@ import type { SignalRules } from "./mapping.ts";
 import { createSealer } from "./envelope.ts";
 import { signalOfNotification, signalParams } from "./signal.ts";
 import type { AmpEnvelope, Signal } from "./types.ts";
+import { count } from "../base/text.ts";
 
 /** Result of one fixture of `signals test FILE`. */
 export interface FixtureResult {
@@ -40,7 +41,7 @@ function runOne(rules: SignalRules, test: unknown, index: number, counters: Sign
   const problems = "refused" in signal && expect.length > 0 ? [`the event is refused: ${signal.refused}`] : [];
   if (envelopes.length !== expect.length)
     problems.push(
-      `expected ${expect.length} envelopes, got ${envelopes.length}${envelopes.length ? ` (${envelopes.map((e) => e.payload.type).join(", ")})` : ""}`,
+      `expected ${count(expect.length, "envelope")}, got ${envelopes.length}${envelopes.length ? ` (${envelopes.map((e) => e.payload.type).join(", ")})` : ""}`,
     );
   for (const [i, envelope] of envelopes.entries()) if (i < expect.length) problems.push(...differences(envelope, expect[i] as unknown, i));
   return { name, ok: problems.length === 0, problems, envelopes };

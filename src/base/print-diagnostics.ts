@@ -1,6 +1,6 @@
 import { diagnosticToJson, sortDiagnostics, type Diagnostic, type Place, type Severity } from "./diagnostics.ts";
 import { isPlaceName, isSecretName, MASK } from "./masking.ts";
-import { escapeInvisible, isInvisible } from "./text.ts";
+import { count, escapeInvisible, isInvisible } from "./text.ts";
 
 export type DiagnosticFormat = "text" | "compact" | "json";
 
@@ -46,10 +46,6 @@ export function summaryLine(diagnostics: readonly Diagnostic[], files: number): 
   });
   const touched = new Set(diagnostics.flatMap((d) => (d.place ? [d.place.file] : []))).size;
   return `${words.join(", ")} in ${touched} of ${total}`;
-}
-
-function count(number: number, word: string): string {
-  return `${number} ${word}${number === 1 ? "" : "s"}`;
 }
 
 type Paint = (text: string, style: Severity | "bold" | "dim") => string;

@@ -61,3 +61,13 @@ export function nearest(word: string, candidates: Iterable<string>, count = 3): 
   scored.sort((a, b) => a.score - b.score || (a.candidate < b.candidate ? -1 : 1));
   return scored.slice(0, count).map((s) => s.candidate);
 }
+
+/** `1 app`, `2 apps`; a word with another plural brings it along: `1 entry`, `2 entries`. */
+export function count(number: number, word: string, plural = `${word}s`): string {
+  return `${number} ${number === 1 ? word : plural}`;
+}
+
+/** `a and b`, `a, b and c`. */
+export function listWords(words: readonly string[]): string {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)!}`;
+}

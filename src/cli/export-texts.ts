@@ -5,6 +5,7 @@ import { exportTools, type ExportOptions } from "../llm/export.ts";
 import { EXPORT_FORMATS, type ExportFormat, type Relaxation } from "../llm/types.ts";
 import { exportableTools } from "./exportable.ts";
 import type { Host } from "./host.ts";
+import { count } from "../base/text.ts";
 
 /** Forms of `export` that are no provider's tool list: types for a program, and settings for other hosts. */
 export const OTHER_FORMATS = ["ts", "litellm-proxy", ...PERMISSION_FORMATS] as const;
@@ -82,12 +83,12 @@ export async function exportReport(host: Host, format: ExportFormat, options: Ex
 /** The report as text: a line per tool, a line per change. */
 export function reportLines(report: ExportReport): string[] {
   const lines = report.tools.flatMap((tool) => [
-    `${tool.tool}  as ${tool.name}, ${tool.tokens} tokens${tool.strict ? ", strict" : ""}${tool.fallback.length > 0 ? `, not strict: ${tool.fallback.join("; ")}` : ""}`,
+    `${tool.tool}  as ${tool.name}, ${count(tool.tokens, "token")}${tool.strict ? ", strict" : ""}${tool.fallback.length > 0 ? `, not strict: ${tool.fallback.join("; ")}` : ""}`,
     ...tool.changes.map((change) => `    ${change.effect.padEnd(9)} ${change.code}  ${change.pointer === "" ? "(root)" : change.pointer}`),
   ]);
   return [
     ...lines,
     ...report.left_out.map((l) => `${l.tool}  left out: ${l.reason}`),
-    `${report.tools.length} tools, about ${report.tokens} tokens in every request`,
+    `${count(report.tools.length, "tool")}, about ${count(report.tokens, "token")} in every request`,
   ];
 }

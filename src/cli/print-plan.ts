@@ -1,6 +1,6 @@
 import type { ReloadResult } from "../kit-api.ts";
 import { isObject, own, type Json, type JsonObject } from "../base/json.ts";
-import { escapeInvisible } from "../base/text.ts";
+import { count, escapeInvisible } from "../base/text.ts";
 import { countChanges } from "../plan/diff.ts";
 import type { ChangeSet, Plan } from "../plan/types.ts";
 import type { Style } from "./style.ts";
@@ -72,7 +72,7 @@ export function printPlan(result: ReloadResult & { readonly report: JsonObject }
   }
   const [cost, then] = [own(own(tools, "tokens"), "before"), own(own(tools, "tokens"), "after")];
   if (typeof cost === "number" && typeof then === "number" && cost !== then)
-    lines.push(`${style("yellow", "~")} the tools cost ${then} tokens (${then > cost ? "+" : ""}${then - cost})`);
+    lines.push(`${style("yellow", "~")} the tools cost ${count(then, "token")} (${then > cost ? "+" : ""}${then - cost})`);
   if (changes.policy)
     lines.push(
       `${style("yellow", "~")} policy rules change; they hold at once`,
@@ -83,7 +83,7 @@ export function printPlan(result: ReloadResult & { readonly report: JsonObject }
   if (changes.exports) lines.push(`${style("yellow", "~")} export files change`);
   if (changes.settings) lines.push(`${style("yellow", "~")} settings change`);
   for (const field of changes.host) lines.push(`${style("red", "!")} ${field} changes only when the host is restarted`);
-  if (changes.unchanged.length > 0) lines.push(style("dim", `  ${changes.unchanged.length} apps keep running untouched`));
+  if (changes.unchanged.length > 0) lines.push(style("dim", `  ${count(changes.unchanged.length, "app keeps", "apps keep")} running untouched`));
   return lines.join("\n");
 }
 
@@ -91,7 +91,7 @@ function appLines(changes: ChangeSet, style: Style, inFlight: unknown): string[]
   return APP_LINES.flatMap(([key, mark, look, words]) =>
     changes[key].map((app) => {
       const calls = own(inFlight, app);
-      return `${style(look, mark)} ${app} ${words}${typeof calls === "number" && calls > 0 ? ` (${calls} ${calls === 1 ? "call runs and finishes" : "calls run and finish"} first)` : ""}`;
+      return `${style(look, mark)} ${app} ${words}${typeof calls === "number" && calls > 0 ? ` (${count(calls, "call runs and finishes", "calls run and finish")} first)` : ""}`;
     }),
   );
 }

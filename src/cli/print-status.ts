@@ -1,5 +1,5 @@
 import type { AppStatus, KitStatus } from "../kit-api.ts";
-import { escapeInvisible, truncate } from "../base/text.ts";
+import { count, escapeInvisible, truncate } from "../base/text.ts";
 import type { Style } from "./style.ts";
 import { table } from "./table.ts";
 
@@ -37,9 +37,9 @@ export function printStatus(status: KitStatus, style: Style): string {
   line("gateway", status.gateway.url ?? "none");
   if (status.gateway.url !== null) line("web", new URL("/", status.gateway.url).href);
   line("inbox", inboxText(status.inbox, style));
-  for (const entry of status.exports) line("export", `${entry.format}  ${entry.file}  (${entry.tools} tools)`);
+  for (const entry of status.exports) line("export", `${entry.format}  ${entry.file}  (${count(entry.tools, "tool")})`);
   line("topology", `${status.topology}  (revision ${status.revision}, ${configText(status, style)})`);
-  line("policy", status.policy.loaded ? `${status.policy.rules} rules` : style("red", "not loaded: nothing can be called"));
+  line("policy", status.policy.loaded ? count(status.policy.rules, "rule") : style("red", "not loaded: nothing can be called"));
   if (status.approvals.pending > 0) line("approvals", style("yellow", `${status.approvals.pending} waiting: aurora-mcp approvals list`));
   for (const change of status.config.host_changes) line("restart", style("yellow", `${change} changed and waits for a restart of the host`));
   for (const error of status.config.errors)

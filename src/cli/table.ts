@@ -5,11 +5,6 @@ import type { Style } from "./style.ts";
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 
-/** `1 app`, `2 apps`. */
-export function count(number: number, word: string): string {
-  return `${number} ${word}${number === 1 ? "" : "s"}`;
-}
-
 /** Columns that a text takes on a terminal. */
 export function displayWidth(text: string): number {
   let width = 0;

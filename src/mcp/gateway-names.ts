@@ -1,6 +1,7 @@
 import type { JsonObject } from "../base/json.ts";
 import type { GatewayPlan, Kit } from "../kit-api.ts";
 import type { Catalog, Tool } from "../tools/types.ts";
+import { listWords } from "../base/text.ts";
 
 /** The tools of a catalogue under the names of one naming mode. */
 export interface NamedTools {
@@ -33,7 +34,8 @@ export function nameTools(catalog: Catalog, naming: GatewayPlan["naming"]): Name
 /** Clashes that make `naming: none` a start-up error, in words; empty for the other modes. */
 export function namingCollisions(catalog: Catalog, naming: GatewayPlan["naming"]): string[] {
   return nameTools(catalog, naming).collisions.map(
-    ({ name, tools }) => `gateway.naming is none, but ${tools.join(" and ")} are both named ${name}; rename one under tools.rename, or use naming: short`,
+    ({ name, tools }) =>
+      `gateway.naming is none, but ${listWords(tools)} are ${tools.length === 2 ? "both" : "all"} named ${name}; rename one under tools.rename, or use naming: short`,
   );
 }
 

@@ -66,6 +66,6 @@ export class StderrLog {
 
   #tellHeldBack(): void {
     const count = this.#allowance.takeHeldBack();
-    if (count > 0) this.#onLine(`(${count} lines of stderr left out: more than ${RATE.perSecond} a second)`);
+    if (count > 0) this.#onLine(`(${count} ${count === 1 ? "line" : "lines"} of stderr left out: more than ${RATE.perSecond} a second)`);
   }
 }

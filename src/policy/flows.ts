@@ -3,6 +3,7 @@ import { decide } from "./decide.ts";
 import { isSource, sourceName } from "./flow.ts";
 import { RISKS, type PolicyRules } from "./rules.ts";
 import type { Action, Subject } from "./types.ts";
+import { count } from "../base/text.ts";
 
 /** One thing that marks a session. */
 export interface FlowSource {
@@ -44,15 +45,15 @@ export function flowReport(rules: PolicyRules, subjects: readonly Subject[], cli
   }
   for (const event of flow.sourceEvents) sources.push({ name: `${event.app.source}/${event.name.source}`, kind: "event", why: "data_flow.sources.events" });
   const byName = (a: { name: string; kind: string }, b: { name: string; kind: string }): number => (`${a.name} ${a.kind}` < `${b.name} ${b.kind}` ? -1 : 1);
-  const count = (action: Action): number => sources.length * sinks.filter((s) => s.marked === action).length;
-  return { sources: sources.sort(byName), sinks: sinks.sort(byName), paths: { open: count("allow"), asked: count("ask"), denied: count("deny") } };
+  const paths = (action: Action): number => sources.length * sinks.filter((s) => s.marked === action).length;
+  return { sources: sources.sort(byName), sinks: sinks.sort(byName), paths: { open: paths("allow"), asked: paths("ask"), denied: paths("deny") } };
 }
 
 /** The report in lines for a terminal. */
 export function flowLines(report: FlowReport): string[] {
-  const lines = [`${report.sources.length} sources (what they say marks a session):`];
+  const lines = [`${count(report.sources.length, "source")} (what they say marks a session):`];
   for (const s of report.sources) lines.push(`  ${s.name}  ${s.kind}, ${s.why}`);
-  lines.push(`${report.sinks.length} sinks (what a marked session may not call freely):`);
+  lines.push(`${count(report.sinks.length, "sink")} (what a marked session may not call freely):`);
   for (const s of report.sinks) lines.push(`  ${s.name}  ${s.risk} risk: ${s.clean} in a clean session, ${s.marked} in a marked one`);
   lines.push(`paths from a source to a sink: ${report.paths.open} open, ${report.paths.asked} asked, ${report.paths.denied} denied`);
   return lines;

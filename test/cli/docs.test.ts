@@ -3,6 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { commands } from "../../src/cli/commands.ts";
+import { ALL_FORMATS } from "../../src/cli/export-texts.ts";
 import { builtCli, projectRoot, runCli, startCli, type RunningCli } from "../support/built-cli.ts";
 
 /** docs/cli.md in order: what to write, and what to run with the lines that must be seen. */
@@ -55,6 +56,11 @@ function pattern(line: string): RegExp {
 it("docs/cli.md has a heading for every command, and none besides", () => {
   const headings = [...page.matchAll(/^### `(.+)`$/gm)].map((m) => m[1]!);
   expect(headings.sort()).toEqual(commands.map((spec) => spec.usage).sort());
+});
+
+it("docs/cli.md names every form of export", () => {
+  const section = page.slice(page.indexOf("### `export`"), page.indexOf("### `serve`"));
+  expect(ALL_FORMATS.filter((format) => !section.includes(`\`${format}\``))).toEqual([]);
 });
 
 it("the examples of docs/cli.md do what the page says", { timeout: 300_000 }, async () => {

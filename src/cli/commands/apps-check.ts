@@ -1,10 +1,9 @@
 import type { AppFinding } from "../check-app.ts";
 import { silentLogger } from "../../kit/silent-logger.ts";
-import { escapeInvisible } from "../../base/text.ts";
+import { escapeInvisible, count } from "../../base/text.ts";
 import { CliError, EXIT } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
 import { openRunnable } from "../open-workspace.ts";
-import { count } from "../table.ts";
 import { version } from "../../kit/version.ts";
 
 /** `apps check`: each app against its manifest and the guide's rules. */

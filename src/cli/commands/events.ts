@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option, type Command } from "commander";
 import { formatTimestamp } from "../../amp/timestamp.ts";
 import { parseDuration } from "../../base/durations.ts";
 import type { JsonObject } from "../../base/json.ts";
-import { escapeInvisible } from "../../base/text.ts";
+import { escapeInvisible, count } from "../../base/text.ts";
 import { uuidV7Source } from "../../base/uuid.ts";
 import { eventFacts } from "../../files/event-facts.ts";
 import { replayEvents } from "../../files/replay-events.ts";
@@ -13,7 +13,6 @@ import { defineCommand } from "../command.ts";
 import { withHost } from "../connect.ts";
 import type { Context, GlobalOptions } from "../context.ts";
 import { openRunnable } from "../open-workspace.ts";
-import { count } from "../table.ts";
 
 interface FilterFlags {
   readonly type?: string;

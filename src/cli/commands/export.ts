@@ -4,7 +4,7 @@ import { InvalidArgumentError } from "commander";
 import type { ExportFormat } from "../../kit-api.ts";
 import { exportedOrder } from "../../llm/export-order.ts";
 import { exportTools, type ExportOptions } from "../../llm/export.ts";
-import { escapeInvisible } from "../../base/text.ts";
+import { escapeInvisible, count } from "../../base/text.ts";
 import { CliError, EXIT } from "../cli-error.ts";
 import { readCount } from "../arguments.ts";
 import { defineCommand } from "../command.ts";
@@ -97,7 +97,7 @@ export const exportCommand = defineCommand<ExportFlags>({
       }
       await writeWhole(file, exported.text);
       if (options.json) context.json(report);
-      else context.note(`wrote ${file}${tools === null ? "" : ` (${tools} tools)`}`);
+      else context.note(`wrote ${file}${tools === null ? "" : ` (${count(tools, "tool")})`}`);
       return EXIT.ok;
     });
   },

@@ -1,5 +1,5 @@
 import type { LockEntry } from "../../kit-api.ts";
-import { escapeInvisible } from "../../base/text.ts";
+import { escapeInvisible, count } from "../../base/text.ts";
 import { selector } from "../../tools/pins.ts";
 import { askYesNo } from "../ask.ts";
 import { CliError, EXIT } from "../cli-error.ts";
@@ -40,7 +40,7 @@ export const lockCommand = defineCommand<LockFlags>({
       const open = all.filter((entry) => entry.state !== "accepted" && (selection === undefined || selection.some((word) => selects(word, entry))));
       if (options.accept === undefined) {
         if (options.json) context.json(all);
-        else context.out(open.length === 0 ? `all ${all.length} entries are accepted` : printEntries(open, context.style));
+        else context.out(open.length === 0 ? `all accepted: ${count(all.length, "entry", "entries")}` : printEntries(open, context.style));
         return options.check && open.length > 0 ? EXIT.problems : EXIT.ok;
       }
       const nothing = selection?.filter((word) => !all.some((entry) => selects(word, entry))) ?? [];
@@ -51,7 +51,7 @@ export const lockCommand = defineCommand<LockFlags>({
         );
       if (open.length === 0) return options.json ? context.json([]) : context.out("nothing to accept");
       if (!options.json) context.out(printEntries(open, context.style));
-      if (!options.yes && !(context.interactive && (await askYesNo(context, `Accept these ${open.length} entries?`)))) {
+      if (!options.yes && !(context.interactive && (await askYesNo(context, `Accept ${open.length === 1 ? "this entry" : `these ${open.length} entries`}?`)))) {
         throw new CliError(
           context.interactive ? "nothing was accepted" : "there is no terminal to ask at; add --yes to accept what is shown above",
           context.interactive ? EXIT.problems : EXIT.couldNotRun,
@@ -60,7 +60,7 @@ export const lockCommand = defineCommand<LockFlags>({
       // Exactly what was shown: a server may show something else by the time a person has read it.
       const accepted = await host.lockAccept(open.map(({ app, kind, name, pin, accepted: before }) => ({ app, kind, name, pin, accepted: before })));
       if (options.json) context.json(accepted);
-      else context.out(context.style("green", `accepted ${open.length} entries`));
+      else context.out(context.style("green", `accepted ${count(open.length, "entry", "entries")}`));
     }),
 });
 

@@ -1,4 +1,4 @@
-import { escapeInvisible } from "../../base/text.ts";
+import { escapeInvisible, count } from "../../base/text.ts";
 import { readArguments } from "../arguments.ts";
 import { defineCommand, type CommandSpec } from "../command.ts";
 import { openRunnable } from "../open-workspace.ts";
@@ -55,7 +55,7 @@ function printExplained({ rules, dropped, refused, events }: ExplainedSignal, st
       ),
     );
   const others = rules.length - shown.length;
-  if (others > 0) lines.push(style("dim", `${others} built-in ${others === 1 ? "rule does" : "rules do"} not match (--json has them)`));
+  if (others > 0) lines.push(style("dim", `${count(others, "built-in rule does", "built-in rules do")} not match (--json has them)`));
   if (refused !== null) lines.push(`${style("red", "refused")}: ${escapeInvisible(refused)}`);
   else if (events.length === 0) lines.push(dropped ? "dropped: no event" : "no event");
   for (const event of events)

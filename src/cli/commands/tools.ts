@@ -1,6 +1,6 @@
 import type { ToolRow } from "../../kit-api.ts";
 import { own, type JsonObject } from "../../base/json.ts";
-import { escapeInvisible, nearest, truncate } from "../../base/text.ts";
+import { escapeInvisible, nearest, truncate, count } from "../../base/text.ts";
 import { CliError, EXIT } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
 import { withHost } from "../connect.ts";
@@ -45,10 +45,13 @@ function costLines(rows: readonly ToolRow[]): string {
   const offered = rows.filter((row) => row.state === "exposed" || row.state === "unavailable");
   const sums = new Map<string, number>();
   for (const row of offered) sums.set(row.app, (sums.get(row.app) ?? 0) + row.tokens);
-  const lines = [...sums].sort(([, a], [, b]) => b - a).map(([app, tokens]) => `${app}  about ${tokens} tokens`);
+  const lines = [...sums].sort(([, a], [, b]) => b - a).map(([app, tokens]) => `${app}  about ${count(tokens, "token")}`);
   return [
     ...lines,
-    `all ${offered.length} offered tools: about ${offered.reduce((sum, row) => sum + row.tokens, 0)} tokens in every request (an estimate)`,
+    `all ${count(offered.length, "offered tool")}: about ${count(
+      offered.reduce((sum, row) => sum + row.tokens, 0),
+      "token",
+    )} in every request (an estimate)`,
   ].join("\n");
 }
 

@@ -6,7 +6,8 @@ import { defineCommand } from "../command.ts";
 import type { Style } from "../style.ts";
 import { openWorkspace } from "../open-workspace.ts";
 import { printFindings } from "../print-findings.ts";
-import { count, table } from "../table.ts";
+import { table } from "../table.ts";
+import { count } from "../../base/text.ts";
 
 type Format = "text" | "compact" | "json";
 

@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import path from "node:path";
 import type { AppPlan, Plan } from "../../plan/types.ts";
 import type { Check, Patient } from "./check.ts";
+import { count } from "../../base/text.ts";
 
 /** Whether the files are without errors. */
 export function checkFiles({ workspace }: Patient): Check {
@@ -19,7 +20,7 @@ export function checkFiles({ workspace }: Patient): Check {
     return {
       name: "workspace",
       state: "problem",
-      message: `${workspace.topologyFile}: ${errors} error${errors === 1 ? "" : "s"}`,
+      message: `${workspace.topologyFile}: ${count(errors, "error")}`,
       help: "aurora-mcp validate shows them",
     };
   return { name: "workspace", state: "ok", message: workspace.topologyFile };

@@ -52,7 +52,7 @@ export function showConfig(root, signal) {
         ["State", h("span", {}, chip("config", word), " ", `revision ${status.revision}`)],
         ["File", h("code", {}, safe(status.topology))],
         ["Last reload", reload && RESULTS[/** @type {keyof typeof RESULTS} */ (reload.result)]],
-        ["Policy", status.policy.loaded ? `${status.policy.rules} rules` : "not loaded: nothing can be called"],
+        ["Policy", status.policy.loaded ? counted(status.policy.rules, "rule") : "not loaded: nothing can be called"],
         ["Inbox", h("span", {}, h("code", {}, safe(status.inbox.dir ?? "off")), ` ${status.inbox.written} written, ${status.inbox.pending} pending`)],
         ["Gateway", status.gateway.url && h("code", {}, safe(status.gateway.url))],
         [
@@ -61,7 +61,7 @@ export function showConfig(root, signal) {
             ? h(
                 "ul",
                 { class: "plain" },
-                status.exports.map((/** @type {any} */ e) => h("li", {}, `${e.format}: ${e.tools} tools `, h("code", {}, safe(e.file)))),
+                status.exports.map((/** @type {any} */ e) => h("li", {}, `${e.format}: ${counted(e.tools, "tool")} `, h("code", {}, safe(e.file)))),
               )
             : null,
         ],
