@@ -1,7 +1,9 @@
 import { own } from "../base/json.ts";
+import { listWords } from "../base/text.ts";
 import { OPENAI_MAX_DESCRIPTION } from "./description.ts";
 import { exportTool } from "./export.ts";
 import { prepareSchema } from "./prepare.ts";
+import { isPortablePattern } from "./safe-pattern.ts";
 import type { ExportFormat, ExportTool, Relaxation } from "./types.ts";
 
 /** Something about a tool that a provider would refuse or lose. */
@@ -11,11 +13,12 @@ export interface LintFinding {
   /** JSON pointer into the tool definition. */
   readonly pointer: string;
   readonly message: string;
-  /** `error`: the tool cannot be used there as it stands. `warning`: something is lost or changed. */
-  readonly severity: "error" | "warning";
+  /** `error`: the tool cannot be used there as it stands. `warning`: something is lost or changed. `info`: it is said in another way. */
+  readonly severity: "error" | "warning" | "info";
 }
 
 const TARGETS: readonly ExportFormat[] = ["openai", "openai-strict", "anthropic", "gemini", "gemini-legacy", "litellm"];
+const SEVERITIES: readonly LintFinding["severity"][] = ["error", "warning", "info"];
 const HARMLESS: ReadonlySet<string> = new Set([
   "name.mapped",
   "root.no_arguments",
@@ -30,9 +33,10 @@ const HARMLESS: ReadonlySet<string> = new Set([
   "keyword.useless",
 ]);
 
-/** What each provider would choke on in a tool as its author wrote it, worst first; for server authors, so that they can mend the schema itself. */
+/** What each of the targets would choke on in a tool as its author wrote it, worst first; for server authors, so that they can mend the schema itself. */
 export function lintTool(tool: ExportTool, targets: readonly ExportFormat[] = TARGETS): LintFinding[] {
-  const findings: LintFinding[] = [...nameFindings(tool), ...textFindings(tool)];
+  const openai = targets.some((target) => target.startsWith("openai"));
+  const findings = [...nameFindings(tool), ...textFindings(tool)].filter((finding) => openai || finding.target !== "openai");
   const prepared = prepareSchema(tool.inputSchema);
   if (tool.inputSchema === undefined || tool.inputSchema === null)
     findings.push({
@@ -62,17 +66,36 @@ export function lintTool(tool: ExportTool, targets: readonly ExportFormat[] = TA
     const { report } = exportTool(tool, tool.short, target);
     for (const reason of report.fallback)
       findings.push({ target, code: "strict.impossible", pointer: "/inputSchema", message: `cannot be exported strict: ${reason}`, severity: "warning" });
+    const inWords = new Set<string>();
     const seen = new Set<string>();
     for (const relaxation of report.relaxations) {
       const key = keyOf(relaxation);
       if (isHarmless(relaxation) || everywhere.has(key) || seen.has(key) || relaxation.code === "description.truncated") continue;
       // Strict mode drops and closes by design; only a refusal is news.
-      if (target.endsWith("-strict") && relaxation.code !== "pattern.dropped") continue;
+      const unusable = relaxation.code === "pattern.dropped" && !isPortablePattern(String(relaxation.before));
+      if (target.endsWith("-strict") && !unusable) continue;
       seen.add(key);
+      const keyword = /^(\w+)\.dropped$/.exec(relaxation.code)?.[1];
+      if (keyword !== undefined && typeof relaxation.after === "string" && !target.endsWith("-strict")) {
+        inWords.add(keyword);
+        continue;
+      }
       findings.push(findingOf(target, relaxation));
     }
+    if (inWords.size > 0) findings.push(toldInWords(target, [...inWords].sort()));
   }
   return findings.sort(bySeverity);
+}
+
+/** Once a tool: keywords that a target has not, and that its descriptions say instead. Nothing is wrong with them, so nothing need be mended. */
+function toldInWords(target: ExportFormat, keywords: readonly string[]): LintFinding {
+  return {
+    target,
+    code: "keyword.in_words",
+    pointer: "/inputSchema",
+    message: `${listWords(keywords.map((keyword) => `\`${keyword}\``))} ${keywords.length === 1 ? "is" : "are"} said in words, for ${target} does not take ${keywords.length === 1 ? "that keyword" : "those keywords"} here; arguments are checked against the whole schema all the same`,
+    severity: "info",
+  };
 }
 
 /** Whether a change takes nothing from what a model may say. */
@@ -81,7 +104,7 @@ function isHarmless(relaxation: Relaxation): boolean {
 }
 
 function bySeverity(a: LintFinding, b: LintFinding): number {
-  return a.severity === b.severity ? 0 : a.severity === "error" ? -1 : 1;
+  return SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity);
 }
 
 function keyOf(relaxation: Relaxation): string {

@@ -229,8 +229,8 @@ describe("looking", { timeout: 240_000 }, () => {
   });
 
   it("lint names what providers choke on, and tools list --cost sums the tokens", async () => {
-    const findings = (await json("lint", "--schemas", "org.example.free")).value;
-    expect(findings.every((f: any) => f.app === "org.example.free" && f.severity === "warning")).toBe(true);
+    const findings = (await json("lint", "--schemas", "--target", "openai", "--target", "gemini", "org.example.free")).value;
+    expect(findings.every((f: any) => f.app === "org.example.free" && f.severity !== "error")).toBe(true);
     expect((await run("tools", "list", "--cost")).stdout).toMatch(/all 6 offered tools: about \d+ tokens in every request/);
   });
 

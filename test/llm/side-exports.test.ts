@@ -38,6 +38,27 @@ describe("lint", () => {
     expect(found.some((line) => line.startsWith("openai-strict strict.impossible"))).toBe(true);
   });
 
+  test("a keyword that a target never takes is told once, as information, with the true reason", () => {
+    const schema = {
+      type: "object",
+      properties: { a: { type: "string", pattern: "\\S", minLength: 1 }, b: { type: "string", pattern: "^[1-9][0-9]{0,14}$" } },
+      additionalProperties: false,
+    };
+    const found = lintTool(toolWith(schema, { description: "Counts." }), ["openai", "gemini", "gemini-legacy", "litellm", "openai-strict"]);
+    expect(found.map(({ target, code, severity }) => [target, code, severity])).toEqual([
+      ["gemini", "keyword.in_words", "info"],
+      ["gemini-legacy", "keyword.in_words", "info"],
+      ["litellm", "keyword.in_words", "info"],
+    ]);
+    expect(found[0]!.message).toMatch(/^`minLength` and `pattern` are said in words, for gemini does not take those keywords/);
+    const odd = lintTool(toolWith({ type: "object", properties: { a: { type: "string", pattern: "^(?!x)" } } }, { description: "Counts." }), ["openai"]);
+    expect(odd).toMatchObject([{ code: "pattern.dropped", severity: "warning", message: expect.stringContaining("uses syntax") }]);
+  });
+
+  test("only the targets that are asked for are looked at", () => {
+    expect(lintTool(toolWith({ type: "object" }, { description: "x".repeat(1025) }), ["gemini"])).toEqual([]);
+  });
+
   test("what no provider can be given is one error", () => {
     expect(codes({ $schema: "https://example.com/mine", type: "object" })).toEqual(["all schema.unknown_dialect /inputSchema"]);
     expect(codes({ type: "array" })).toEqual(["all schema.not_object /inputSchema"]);

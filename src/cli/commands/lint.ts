@@ -1,5 +1,7 @@
+import { InvalidArgumentError } from "commander";
 import { escapeInvisible } from "../../base/text.ts";
 import { lintTool } from "../../llm/lint.ts";
+import { EXPORT_FORMATS, type ExportFormat } from "../../llm/types.ts";
 import { EXIT } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
 import { withHost } from "../connect.ts";
@@ -16,27 +18,34 @@ interface Finding {
   readonly code: string;
   /** Where in the definition. */
   readonly path: string;
-  readonly severity: "error" | "warning";
+  readonly severity: "error" | "warning" | "info";
   readonly message: string;
 }
 
+const LOOKS = { error: "red", warning: "yellow", info: "dim" } as const;
+
 /** `lint`: hidden characters and orders in texts, and what each provider would choke on. */
-export const lintCommand = defineCommand<{ texts?: boolean; schemas?: boolean }>({
+export const lintCommand = defineCommand<{ texts?: boolean; schemas?: boolean; target?: ExportFormat[] }>({
   usage: "lint [app]",
   summary: "Look through what servers show: hidden orders in texts, and schemas that a provider chokes on.",
-  details: "For authors of servers and for CI: exit code 1 when a finding is an error. A lint, not a border: no finding does not mean that a text is harmless.",
-  examples: ["aurora-mcp lint", "aurora-mcp lint org.example.search --json", "aurora-mcp lint --schemas"],
-  options: (command) => command.option("--texts", "only the texts").option("--schemas", "only the schemas"),
+  details:
+    "For authors of servers and for CI: exit code 1 when a finding is an error; info is nothing to mend. Schemas are looked at for the forms that topology.yaml exports and for mcp, or for those of --target. A lint, not a border: no finding does not mean that a text is harmless.",
+  examples: ["aurora-mcp lint", "aurora-mcp lint org.example.search --json", "aurora-mcp lint --schemas --target gemini"],
+  options: (command) =>
+    command
+      .option("--texts", "only the texts")
+      .option("--schemas", "only the schemas")
+      .option("--target <format>", `a form to look at instead, may be given several times: ${EXPORT_FORMATS.join(", ")}`, readTarget),
   run: (context, options, [app]) =>
     withHost(context, options, "start", async (host) => {
-      const all = [...(options.schemas ? [] : await textFindings(host)), ...(options.texts ? [] : await schemaFindings(host))];
+      const all = [...(options.schemas ? [] : await textFindings(host)), ...(options.texts ? [] : await schemaFindings(host, options.target))];
       const found = all.filter((finding) => app === undefined || finding.app === app);
       if (options.json) context.json(found);
       else if (found.length === 0) context.out("no findings");
       else
         for (const f of found)
           context.out(
-            `${context.style(f.severity === "error" ? "red" : "yellow", f.severity)} ${escapeInvisible(`${f.app}  ${f.kind} ${f.name}  ${f.path}: ${f.message}`)} [${f.target}: ${f.code}]`,
+            `${context.style(LOOKS[f.severity], f.severity)} ${escapeInvisible(`${f.app}  ${f.kind} ${f.name}  ${f.path}: ${f.message}`)} [${f.target}: ${f.code}]`,
           );
       return found.some((f) => f.severity === "error") ? EXIT.problems : EXIT.ok;
     }),
@@ -51,9 +60,19 @@ async function textFindings(host: Host): Promise<Finding[]> {
   );
 }
 
-async function schemaFindings(host: Host): Promise<Finding[]> {
+function readTarget(value: string, before: readonly ExportFormat[] | undefined): ExportFormat[] {
+  if (!isFormat(value)) throw new InvalidArgumentError(`It is one of ${EXPORT_FORMATS.join(", ")}.`);
+  return [...(before ?? []), value];
+}
+
+function isFormat(name: string): name is ExportFormat {
+  return (EXPORT_FORMATS as readonly string[]).includes(name);
+}
+
+async function schemaFindings(host: Host, wanted: readonly ExportFormat[] | undefined): Promise<Finding[]> {
+  const targets = new Set(wanted ?? [...(await host.status()).exports.map((entry) => entry.format).filter(isFormat), "mcp" as const]);
   return (await exportableTools(host)).flatMap((tool) =>
-    lintTool(tool).map((f): Finding => ({
+    lintTool(tool, [...targets]).map((f): Finding => ({
       app: tool.app,
       kind: "tool",
       name: tool.name,
