@@ -123,6 +123,8 @@ export interface KitStatus {
   readonly config: {
     readonly state: "applied" | "rejected" | "partial" | "pending";
     readonly errors: readonly DiagnosticJson[];
+    /** What `validate` warns of; nothing of it keeps the configuration from being active. */
+    readonly warnings: readonly DiagnosticJson[];
     readonly host_changes: readonly string[];
   };
   readonly tools: {

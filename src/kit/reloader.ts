@@ -39,7 +39,7 @@ export function createReloader(topologyFile: string, env: NodeJS.ProcessEnv, mas
   const source = createPlanSource(topologyFile, env, randomBytes(32).toString("hex"));
   let running: Running | null = null;
   let revision = 0;
-  let state: ConfigState = { state: "applied", errors: [], hostChanges: [] };
+  let state: ConfigState = { state: "applied", errors: [], warnings: [], hostChanges: [] };
   let confirmed = false;
   /** What the process was started with; fields that differ from it now wait for a restart. */
   let startHost: Plan["digests"]["host"] = {};
@@ -84,6 +84,7 @@ export function createReloader(topologyFile: string, env: NodeJS.ProcessEnv, mas
     state = {
       state: held ? "pending" : stateOf(reading, errors),
       errors,
+      warnings: findings(reading, "warning"),
       hostChanges: changedKeys(startHost, running!.plan.digests.host),
     };
     const outcome = resultOf(held ? "pending" : result, changes, reading);
@@ -101,7 +102,7 @@ export function createReloader(topologyFile: string, env: NodeJS.ProcessEnv, mas
       revision = 1;
       startHost = plan.digests.host;
       const errors = findings(reading, "error");
-      state = { state: stateOf(reading, errors), errors, hostChanges: [] };
+      state = { state: stateOf(reading, errors), errors, warnings: findings(reading, "warning"), hostChanges: [] };
       return { plan, reading, text: text(reading) };
     },
     reload(apply) {

@@ -10,6 +10,7 @@ export interface ConfigState {
   readonly state: "applied" | "rejected" | "partial" | "pending";
   /** Free of secrets. */
   readonly errors: readonly DiagnosticJson[];
+  readonly warnings: readonly DiagnosticJson[];
   /** Fields that only a restart of the host will change. */
   readonly hostChanges: readonly string[];
 }
@@ -55,7 +56,7 @@ export function statusOf(snapshot: Snapshot, parts: StatusParts): KitStatus {
       duplicates: parts.inbox.duplicates,
     },
     exports: parts.exports,
-    config: { state: parts.config.state, errors: parts.config.errors, host_changes: parts.config.hostChanges },
+    config: { state: parts.config.state, errors: parts.config.errors, warnings: parts.config.warnings, host_changes: parts.config.hostChanges },
     tools: { exposed: count.exposed, quarantined: count.quarantined, denied: count.denied, unavailable: count.unavailable, by_risk: byRisk },
     policy: { loaded: policy.refusal === null, rules: policy.rules.length, warnings: parts.policyWarnings },
     approvals: { pending: parts.pendingApprovals },

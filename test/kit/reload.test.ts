@@ -203,6 +203,28 @@ describe("hot reload", () => {
     expect(t.kit.status().apps.map((a) => a.package)).toEqual(["org.test.y"]);
   });
 
+  it("status has the warnings of the files with their places, apart from errors and free of secrets", async () => {
+    await start();
+    expect(t.kit.status().config.warnings).toEqual([]);
+    await t.workspace.write(
+      "topology/topology.yaml",
+      topology(APPS, { policies: ["none-*.yaml"], inbox: { webhook: { url: "https://ann:literal-secret-77@127.0.0.1:9/" } } }),
+    );
+    const result = await t.kit.reload();
+    expect(result.errors).toEqual([]);
+    const { config } = t.kit.status();
+    expect(config).toMatchObject({ state: "applied", errors: [] });
+    expect(config.warnings).toEqual(result.warnings);
+    expect(config.warnings).toContainEqual(
+      expect.objectContaining({ code: "unmatched-pattern", file: "topology/topology.yaml", line: expect.any(Number), column: expect.any(Number) }),
+    );
+    expect(config.warnings).toContainEqual(expect.objectContaining({ code: "literal-secret", path: "inbox.webhook.url" }));
+    expect(JSON.stringify([result, config])).not.toContain("literal-secret-77");
+    await t.workspace.write("topology/topology.yaml", topology(APPS));
+    await t.kit.reload();
+    expect(t.kit.status().config.warnings).toEqual([]);
+  });
+
   it("names settings that only a restart of the host changes, until they are back", async () => {
     await start();
     await t.workspace.write("topology/topology.yaml", topology(APPS, { audit: { file: "../data/other.jsonl" } }));

@@ -214,7 +214,7 @@ export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
       gateway: { url: null },
       inbox: { dir: null, written: 3, pending: 1, degraded: null, queued: 0, dropped: 0, duplicates: 0 },
       exports: [],
-      config: { state: "applied", errors: [], host_changes: [] },
+      config: { state: "applied", errors: [], warnings: [], host_changes: [] },
       tools: {
         exposed: catalog.tools.filter((t) => t.state === "exposed").length,
         quarantined: 0,

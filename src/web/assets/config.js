@@ -44,8 +44,8 @@ export function showConfig(root, signal) {
   put(root, h("h1", {}, "Configuration"), operator ? buttons : null, now, preview);
   const draw = () => {
     const { status, reload } = state;
-    const { errors, state: word, host_changes: hostChanges } = status.config;
-    const warnings = reload?.warnings ?? [];
+    const { errors, warnings, state: word, host_changes: hostChanges } = status.config;
+    const told = unique([...warnings, ...status.policy.warnings]);
     redraw(
       now,
       facts([
@@ -69,8 +69,8 @@ export function showConfig(root, signal) {
       hostChanges.length > 0 ? h("p", { class: "warn" }, "These settings change only when the host is started anew: ", safe(hostChanges.join(", "))) : null,
       h("h2", {}, errors.length === 0 ? "No errors" : counted(errors.length, "error")),
       findingList(errors),
-      warnings.length + status.policy.warnings.length > 0 ? h("h2", {}, "Warnings") : null,
-      findingList(unique([...warnings, ...status.policy.warnings])),
+      told.length > 0 ? h("h2", {}, counted(told.length, "warning")) : null,
+      findingList(told),
     );
   };
   changes.addEventListener("change", (event) => void (["status", "reload"].includes(/** @type {CustomEvent} */ (event).detail) && draw()), { signal });
