@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFile, realpath, stat } from "node:fs/promises";
+import { readFile, readlink, stat } from "node:fs/promises";
 import path from "node:path";
 import { expandPattern } from "./path-glob.ts";
 
@@ -31,11 +31,18 @@ export class Fingerprinter {
     }
     const hashes = new Map<string, string>();
     for (const file of files) {
-      for (const folder of await foldersOf(file)) folders.add(folder);
+      folders.add(await nearestFolder(file));
       const hash = await this.#hash(file);
       if (hash !== null) hashes.set(file, hash);
     }
     for (const file of this.#known.keys()) if (!hashes.has(file)) this.#known.delete(file);
+    const links = new LinkWalk();
+    for (const folder of folders) await links.follow(folder);
+    for (const file of files) {
+      const target = await links.follow(file);
+      if (target !== null) folders.add(await nearestFolder(target));
+    }
+    for (const folder of links.folders) folders.add(folder);
     return { hashes, folders };
   }
 
@@ -62,10 +69,57 @@ export function hashContent(content: string | Uint8Array): string {
   return createHash("sha256").update(content).digest("base64url");
 }
 
-/** The folder of a file's name and, where that is a link, the folder of what it points to; for a missing folder its nearest parent. */
-async function foldersOf(file: string): Promise<string[]> {
+/** The folder of a file's name; for a missing folder its nearest parent. */
+async function nearestFolder(file: string): Promise<string> {
   let folder = path.dirname(file);
   while (!(await stat(folder).catch(() => null))?.isDirectory() && folder !== path.dirname(folder)) folder = path.dirname(folder);
-  const target = await realpath(file).catch(() => null);
-  return target === null || target === file ? [folder] : [folder, path.dirname(target)];
+  return folder;
+}
+
+const MAX_LINKS = 40;
+
+/** Follows names one part at a time, for a link anywhere in a name may be swapped, also one that another link leads to. */
+class LinkWalk {
+  /** Folders that hold a link which was met. */
+  readonly folders = new Set<string>();
+  /** Where each name that was met leads to, one step further; null for no link. */
+  readonly #targets = new Map<string, string | null>();
+
+  /** Where a name leads to in the end, whether or not that is there; null when no link is in it, or a circle. */
+  async follow(name: string): Promise<string | null> {
+    const { root } = path.parse(name);
+    const left = partsOf(name, root);
+    let at = root;
+    let links = 0;
+    for (let part = left.shift(); part !== undefined; part = left.shift()) {
+      const here = path.join(at, part);
+      const target = await this.#targetOf(here);
+      if (target === null) {
+        at = here;
+        continue;
+      }
+      if ((links += 1) > MAX_LINKS) return null;
+      // Links in the root are the system's own (/tmp, /bin); a watch there would hear of everything.
+      if (at !== root) this.folders.add(at);
+      const next = path.resolve(at, target);
+      at = path.parse(next).root;
+      left.unshift(...partsOf(next, at));
+    }
+    return links === 0 ? null : at;
+  }
+
+  async #targetOf(name: string): Promise<string | null> {
+    const known = this.#targets.get(name);
+    if (known !== undefined) return known;
+    const target = await readlink(name).catch(() => null);
+    this.#targets.set(name, target);
+    return target;
+  }
+}
+
+function partsOf(name: string, root: string): string[] {
+  return name
+    .slice(root.length)
+    .split(path.sep)
+    .filter((part) => part !== "");
 }

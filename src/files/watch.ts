@@ -1,7 +1,8 @@
-import { statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import * as chokidar from "chokidar";
 import { messageOf } from "../base/errors.ts";
+import { isObject, own } from "../base/json.ts";
 import { isCode } from "./atomic-write.ts";
 import { Fingerprinter, hashContent, type WatchedSet } from "./fingerprint.ts";
 import { isIgnoredName } from "./path-glob.ts";
@@ -218,14 +219,21 @@ class Watch implements WorkspaceWatch {
 
 /** Watches the direct members of a folder. What an event says is not relied on: it only means "look again". */
 function watchOne(folder: string, onEvent: (name: string | null) => void): FolderWatcher {
-  const watcher = chokidar.watch(folder, {
+  // Links are members like others: followed, the swap of one for another would be silent. What they point to has a watch of its own.
+  const real = realpathSync(folder);
+  const watcher = chokidar.watch(real, {
     depth: 0,
     ignoreInitial: true,
     persistent: false,
     atomic: false,
-    ignored: (file) => file !== folder && isIgnoredName(path.basename(file)),
+    followSymlinks: false,
+    ignored: (file) => file !== real && isIgnoredName(path.basename(file)),
   });
   watcher.on("all", (_event, file) => onEvent(path.basename(file)));
+  // A link that now points to nothing gives only a raw event.
+  watcher.on("raw", (_event, name: string | null, of) => {
+    if (isObject(of) && own(of, "watchedPath") === real) onEvent(name);
+  });
   // What happened before it was ready went unheard.
   watcher.on("ready", () => onEvent(null));
   return watcher;

@@ -147,6 +147,43 @@ test("a mounted ConfigMap that swaps its ..data link is one change with the new 
   expect(await settled(1)).toBe(1);
 });
 
+test("a link that is swapped for another is a change, whatever stays behind: in front of the file, in the way to it, further along", async () => {
+  const { root, watch, settled, changes } = await setup({ intervalMs: 600_000 });
+  const swap = async (link: string, target: string): Promise<void> => {
+    await symlink(target, path.join(path.dirname(link), "..tmp"));
+    await rename(path.join(path.dirname(link), "..tmp"), link);
+  };
+  for (const version of ["v1", "v2"]) {
+    for (const folder of ["cm", "releases", "far"]) {
+      await mkdir(path.join(root, folder, `..${version}`, "policies"), { recursive: true });
+      for (const file of ["p.yaml", "policies/p.yaml"]) await writeFile(path.join(root, folder, `..${version}`, file), version);
+    }
+  }
+  await symlink("..v1", path.join(root, "cm", "..data"));
+  await symlink("..data/p.yaml", path.join(root, "cm", "p.yaml"));
+  await symlink("..v1", path.join(root, "releases", "current"));
+  await symlink("..v1", path.join(root, "far", "current"));
+  await symlink(path.join(root, "far", "current", "p.yaml"), path.join(root, "topology", "far.yaml"));
+  await watch.update({
+    files: [path.join(root, "topology", "far.yaml")],
+    patterns: [path.join(root, "cm", "*.yaml"), path.join(root, "releases", "current", "policies", "*.yaml")],
+  });
+  await settled(-1);
+  for (const link of [path.join(root, "cm", "..data"), path.join(root, "releases", "current"), path.join(root, "far", "current")]) {
+    for (const target of ["..v2", "..v1", "..gone", "..v2"]) {
+      const from = changes();
+      await swap(link, target);
+      await settled(from);
+    }
+  }
+  // What stands behind the links is watched as well, and only there.
+  for (const file of ["cm/..v2/p.yaml", "releases/..v2/policies/p.yaml", "far/..v2/p.yaml"]) {
+    const from = changes();
+    await writeFile(path.join(root, file), "edited");
+    expect(await settled(from)).toBe(1);
+  }
+});
+
 test("a burst of saves is a handful of changes, and the last content is told", async () => {
   let told = "";
   const root = await testFolder();
