@@ -16,6 +16,8 @@ export interface ReloadTeller {
 export function createReloadTeller(log: Logger, emit: (signal: Signal) => void): ReloadTeller {
   /** The errors that were told last, as one text; empty when there were none. */
   let told = "";
+  /** The settings that were last told to wait for a restart. */
+  let waiting: readonly string[] = [];
   const event = (host: string, method: "config.applied" | "config.rejected", summary: string, { result, revision, text, changes }: ReloadResult): void =>
     emit(hostSignal(host, method, { summary, revision, result, text, changes: { ...changes } as unknown as JsonObject }));
 
@@ -31,8 +33,9 @@ export function createReloadTeller(log: Logger, emit: (signal: Signal) => void):
         event(host, "config.rejected", what, outcome);
       }
       told = faults;
+      const waitsAnew = result !== "pending" && changes.host.join() !== waiting.join();
       if (result === "pending") log.info({ revision }, "a change of the configuration waits for `aurora-mcp apply`");
-      else if (result !== "rejected" && result !== "unchanged" && takesEffect(outcome)) {
+      else if (result !== "rejected" && result !== "unchanged" && (waitsAnew || takesEffect(outcome))) {
         const what = `configuration ${recovered ? "valid again and " : ""}${result}`;
         log.info({ revision }, what);
         event(host, "config.applied", `${what} (revision ${revision})`, outcome);
@@ -40,7 +43,10 @@ export function createReloadTeller(log: Logger, emit: (signal: Signal) => void):
         log.info({ revision }, "configuration valid again");
         event(host, "config.applied", "configuration valid again; what runs is what it says", outcome);
       }
-      if (result !== "pending" && changes.host.length > 0) log.warn({ settings: changes.host }, "these settings change only when the host is restarted");
+      if (!waitsAnew) return;
+      waiting = changes.host;
+      if (waiting.length > 0) log.warn({ settings: waiting }, "these settings change only when the host is restarted");
+      else log.info({}, "no setting waits for a restart of the host any more");
     },
     tellDenied(text, host) {
       const what = "policies or signals have errors, so every call is denied until they are mended";
@@ -51,13 +57,12 @@ export function createReloadTeller(log: Logger, emit: (signal: Signal) => void):
   };
 }
 
-/** Whether anything but the state of parked apps became another. */
+/** Whether anything but the state of parked apps, and what waits for a restart, became another. */
 function takesEffect({ changes, errors }: ReloadResult): boolean {
   return (
-    !changes.empty &&
-    (errors.length === 0 ||
-      Object.entries(changes).some(
-        ([key, change]) => key !== "parked" && key !== "unchanged" && key !== "empty" && (change === true || (Array.isArray(change) && change.length > 0)),
-      ))
+    errors.length === 0 ||
+    Object.entries(changes).some(
+      ([key, change]) => !["parked", "unchanged", "host", "empty"].includes(key) && (change === true || (Array.isArray(change) && change.length > 0)),
+    )
   );
 }

@@ -3,7 +3,7 @@ import { diagnosticToJson, hasErrors, type Diagnostic, type DiagnosticJson } fro
 import type { Masker } from "../base/masking.ts";
 import { printDiagnostics } from "../base/print-diagnostics.ts";
 import type { ReloadResult } from "../kit-api.ts";
-import { changedKeys, diffPlans } from "../plan/diff.ts";
+import { changedKeys, diffPlans, withHost } from "../plan/diff.ts";
 import type { ChangeSet, Plan } from "../plan/types.ts";
 import { createReloadLoop } from "../runtime/reload-loop.ts";
 import { ConfigError } from "./config-error.ts";
@@ -41,7 +41,7 @@ export function createReloader(topologyFile: string, env: NodeJS.ProcessEnv, mas
   let revision = 0;
   let state: ConfigState = { state: "applied", errors: [], warnings: [], hostChanges: [] };
   let confirmed = false;
-  /** What the process was started with; fields that differ from it now wait for a restart. */
+  /** What the process was started with. */
   let startHost: Plan["digests"]["host"] = {};
 
   const read = async (): Promise<PlanReading> => {
@@ -59,7 +59,10 @@ export function createReloader(topologyFile: string, env: NodeJS.ProcessEnv, mas
     });
   const findings = (reading: PlanReading, severity: Diagnostic["severity"]): DiagnosticJson[] =>
     reading.diagnostics.filter((d) => d.severity === severity).map((d) => diagnosticToJson(d, masker.text));
-  const resultOf = (result: ReloadResult["result"], changes: ChangeSet, reading: PlanReading): ReloadResult => {
+  /** Fields of the files that differ from what the process was started with, whether or not they were read before. */
+  const waiting = (reading: PlanReading): string[] => changedKeys(startHost, (reading.next ?? running!.plan).digests.host);
+  const resultOf = (result: ReloadResult["result"], made: ChangeSet, reading: PlanReading): ReloadResult => {
+    const changes = withHost(made, waiting(reading));
     return { result, revision, changes, errors: findings(reading, "error"), warnings: findings(reading, "warning"), text: text(reading) };
   };
   /** What the reading means for the running plan, without doing anything. */
@@ -85,7 +88,7 @@ export function createReloader(topologyFile: string, env: NodeJS.ProcessEnv, mas
       state: held ? "pending" : stateOf(reading, errors),
       errors,
       warnings: findings(reading, "warning"),
-      hostChanges: changedKeys(startHost, running!.plan.digests.host),
+      hostChanges: waiting(reading),
     };
     const outcome = resultOf(held ? "pending" : result, changes, reading);
     target().onResult(outcome, reading);

@@ -28,9 +28,13 @@ export function diffPlans(before: Plan | null, after: Plan): ChangeSet {
   const exports = before?.digests.exports !== after.digests.exports;
   const settings = before?.digests.live !== after.digests.live;
   const host = before ? changedKeys(before.digests.host, after.digests.host) : [];
-  const touched = lists.start.length + lists.stop.length + lists.restart.length + lists.reconnect.length + lists.relist.length + lists.live.length;
-  const empty = touched === 0 && parked.length === 0 && !policy && !signals && !exports && !settings && host.length === 0;
-  return { ...lists, parked, policy, signals, exports, settings, host, empty };
+  return withHost({ ...lists, parked, policy, signals, exports, settings }, host);
+}
+
+/** A change set with these fields as the ones that only a host restart can change. */
+export function withHost(changes: Omit<ChangeSet, "host" | "empty">, host: readonly string[]): ChangeSet {
+  const whole = { ...changes, host, empty: false };
+  return { ...whole, empty: countChanges(whole) === 0 };
 }
 
 function changeOf(old: AppPlan, now: AppPlan): "restart" | "reconnect" | "relist" | "live" | "unchanged" {
@@ -55,7 +59,7 @@ export function changedKeys(a: Readonly<Record<string, string>>, b: Readonly<Rec
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].filter((key) => a[key] !== b[key]).sort();
 }
 
-/** Number of things that differ; 0 for an empty change. */
+/** Number of things that differ, fields that wait for a host restart among them; 0 for an empty change. */
 export function countChanges(c: ChangeSet): number {
   const lists = [c.start, c.stop, c.restart, c.reconnect, c.relist, c.live, c.parked, c.host];
   return lists.reduce((sum, list) => sum + list.length, 0) + [c.policy, c.signals, c.exports, c.settings].filter(Boolean).length;

@@ -159,7 +159,8 @@ export interface ChangeSet {
   readonly signals: boolean;
   readonly exports: boolean;
   readonly settings: boolean;
-  /** Fields that only a host restart can change, as dotted topology paths. */
+  /** Fields that only a host restart can change, as dotted topology paths. In what a running host reports: all that wait for one, until then. */
   readonly host: readonly string[];
+  /** Nothing differs: all lists but `unchanged` are empty, all marks false. */
   readonly empty: boolean;
 }

@@ -1,5 +1,6 @@
 import { rm } from "node:fs/promises";
 import { afterEach, describe, expect, it } from "vitest";
+import type { Logger } from "../../src/runtime/ports.ts";
 import { isRunning, scriptedApp, startKit, topologyText, until, type TestKit } from "../support/kit.ts";
 
 const APPS = { "org.test.a": scriptedApp({}), "org.test.b": scriptedApp({}) };
@@ -225,14 +226,36 @@ describe("hot reload", () => {
     expect(t.kit.status().config.warnings).toEqual([]);
   });
 
-  it("names settings that only a restart of the host changes, until they are back", async () => {
-    await start();
-    await t.workspace.write("topology/topology.yaml", topology(APPS, { audit: { file: "../data/other.jsonl" } }));
-    expect((await t.kit.reload()).changes.host).toEqual(["audit.file"]);
-    expect(t.kit.status().config.host_changes).toEqual(["audit.file"]);
-    await t.workspace.write("topology/topology.yaml", topology(APPS));
-    await t.kit.reload();
-    expect(t.kit.status().config.host_changes).toEqual([]);
+  it.each(["auto", "confirm"])("names settings that wait for a restart of the host until they are back, under reload: %s", async (reload) => {
+    const said: string[] = [];
+    const log: Logger = {
+      debug: () => {},
+      info: (_fields, text) => said.push(text),
+      warn: (_fields, text) => said.push(text),
+      error: () => {},
+      child: () => log,
+    };
+    const text = (more: object): string => topology(APPS, { reload, ...more });
+    t = await startKit({ "topology/topology.yaml": text({}), "topology/policies/p.yaml": LOW }, { log });
+    const told = (): string[] => said.splice(0).filter((line) => line.includes("restart"));
+    const named = async () => [(await t.kit.reload({ apply: true })).changes.host, (await t.kit.plan()).report["host"], t.kit.status().config.host_changes];
+    said.length = 0;
+
+    await t.workspace.write("topology/topology.yaml", text({ audit: { file: "../data/other.jsonl" } }));
+    expect((await t.kit.plan()).changes).toMatchObject({ host: ["audit.file"], empty: false });
+    expect(await named()).toEqual([["audit.file"], ["audit.file"], ["audit.file"]]);
+    expect(told()).toEqual(["these settings change only when the host is restarted"]);
+    // What waits is still named when the files are looked at again, and with other changes; but it is news only once.
+    expect(await t.kit.reload()).toMatchObject({ result: "unchanged", revision: 2, changes: { host: ["audit.file"], empty: false } });
+    expect((await t.kit.plan()).report).toMatchObject({ changes: 1, host: ["audit.file"] });
+    await t.workspace.write("topology/policies/p.yaml", LOW.replace("all-low", "low"));
+    expect(await named()).toEqual([["audit.file"], ["audit.file"], ["audit.file"]]);
+    expect(told()).toEqual([]);
+
+    await t.workspace.write("topology/topology.yaml", text({}));
+    expect((await t.kit.plan()).changes).toMatchObject({ host: [], empty: true });
+    expect(await named()).toEqual([[], [], []]);
+    expect(told()).toEqual(["no setting waits for a restart of the host any more"]);
   });
 
   it("waits for a person's leave under reload: confirm", async () => {
