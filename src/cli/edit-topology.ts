@@ -1,5 +1,6 @@
 import { chmod, readFile, realpath, rename, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
+import type { Diagnostic } from "../base/diagnostics.ts";
 import type { JsonObject } from "../base/json.ts";
 import { printDiagnostics } from "../base/print-diagnostics.ts";
 import { CliError, EXIT } from "./cli-error.ts";
@@ -13,19 +14,25 @@ export interface TopologyEdit {
   readonly added: readonly string[];
 }
 
-/** Works out what topology.yaml looks like with more entries under `apps`; comments and order stay. Throws a {@link CliError} when one is there already or the file has faults. */
+/**
+ * Works out what topology.yaml looks like with more entries under `apps`; comments and order stay. Throws a {@link CliError} that names
+ * all which are there already, or the faults of the file.
+ */
 export async function addApps(topologyFile: string, entries: readonly { readonly package: string; readonly entry: JsonObject }[]): Promise<TopologyEdit> {
   const { addApp } = await import("../config/edit-yaml.ts");
   const before = await readFile(topologyFile, "utf8");
   let after = before;
+  const faults: Diagnostic[] = [];
   for (const { package: name, entry } of entries) {
-    const source = { file: topologyFile, display: path.basename(topologyFile), text: after };
-    const edited = addApp(source, name, entry);
-    if (!edited.ok) {
-      const said = printDiagnostics(edited.diagnostics, { format: "text", texts: () => source.text, color: false, files: 1, mask: (text) => text });
-      throw new CliError(`topology.yaml was not changed\n${said.trimEnd()}`, EXIT.problems);
-    }
-    after = edited.value;
+    const edited = addApp({ file: topologyFile, display: path.basename(topologyFile), text: after }, name, entry);
+    if (edited.ok) after = edited.value;
+    else faults.push(...edited.diagnostics);
+    // A fault with a place is one of the file, and would be said for each entry.
+    if (faults.some((fault) => fault.place !== null)) break;
+  }
+  if (faults.length > 0) {
+    const said = printDiagnostics(faults, { format: "text", texts: () => after, color: false, files: 1, mask: (text) => text });
+    throw new CliError(`topology.yaml was not changed\n${said.trimEnd()}`, EXIT.problems);
   }
   return { file: topologyFile, before, after, added: addedLines(before, after) };
 }

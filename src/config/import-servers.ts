@@ -1,7 +1,8 @@
 import { isObject, own, type JsonObject } from "../base/json.ts";
-import { createMasker, isPlaceName, isSecretName } from "../base/masking.ts";
 import { isLoopbackUrl } from "./hosts.ts";
-import { variableName } from "./variable-name.ts";
+import { ImportValues } from "./import-values.ts";
+import { ImportVariables, referredNames, type TakenNames } from "./import-variables.ts";
+import { jsonFault } from "./json-fault.ts";
 
 /** What became of a file of another program. */
 export interface ImportedServers {
@@ -15,22 +16,38 @@ export interface ImportedServers {
 /** Why a file cannot be imported. */
 export type ImportResult = { readonly ok: true; readonly value: ImportedServers } | { readonly ok: false; readonly reason: string };
 
+/** What an import is told of the world around the file. */
+export interface ImportOptions {
+  /** Put in front of the names to make packages of them; `imported` when left out. */
+  readonly prefix?: string;
+  /** Whether there is a file of this name; without it, none is taken to be there. */
+  readonly exists?: (file: string) => boolean;
+  readonly environment?: TakenNames["environment"];
+  /** Variables that the workspace refers to already. */
+  readonly taken?: ReadonlySet<string>;
+}
+
 /**
  * Reads the MCP servers of Claude Desktop, Claude Code and Cursor (`mcpServers`), VS Code (`servers` with `inputs`, or under
- * `mcp` in its settings) and gives entries for `apps` of topology.yaml. Tokens that stand in the file become `${NAME}`; questions
- * to a person (`${input:x}`) become environment variables. `prefix` is put in front of the names to make packages of them.
+ * `mcp` in its settings) and gives entries for `apps` of topology.yaml. Secrets that stand in the file become `${NAME}`, different
+ * ones under different names; questions to a person (`${input:x}`) become environment variables. Every key that is not taken over is noted.
  */
-export function importServers(text: string, prefix = "imported"): ImportResult {
+export function importServers(text: string, options: ImportOptions = {}): ImportResult {
+  const json = withoutComments(text.replace(/^\uFEFF/, ""));
   let parsed: unknown;
   try {
-    parsed = JSON.parse(withoutComments(text.replace(/^\uFEFF/, "")));
+    parsed = JSON.parse(json);
   } catch {
-    return { ok: false, reason: "the file is not JSON" };
+    const { line, column, wanted } = jsonFault(json);
+    return { ok: false, reason: `the file is not JSON: line ${line}, column ${column} should have ${wanted}` };
   }
   const servers = [own(parsed, "mcpServers"), own(parsed, "servers"), own(own(parsed, "mcp"), "servers"), own(parsed, "mcp.servers")].find(isObject);
   if (!servers) return { ok: false, reason: 'the file has neither "mcpServers" (Claude Desktop, Claude Code, Cursor) nor "servers" (VS Code)' };
-  const importer = new Importer([own(parsed, "inputs"), own(own(parsed, "mcp"), "inputs")].find(Array.isArray) ?? []);
-  const taken = new Set<string>();
+  const inputs = [own(parsed, "inputs"), own(own(parsed, "mcp"), "inputs")].find(Array.isArray) ?? [];
+  const referred = new Set([...referredNames(JSON.stringify(servers)), "HOME"]);
+  const variables = new ImportVariables({ environment: options.environment ?? {}, names: new Set([...referred, ...(options.taken ?? [])]) }, referred);
+  const importer = new Importer(new ImportValues(inputs, variables), options.exists ?? (() => false));
+  const names = new Set<string>();
   const apps: { package: string; entry: JsonObject }[] = [];
   for (const [name, server] of Object.entries(servers)) {
     const entry = isObject(server) ? importer.entry(name, server) : undefined;
@@ -38,19 +55,36 @@ export function importServers(text: string, prefix = "imported"): ImportResult {
       importer.notes.push(`${name}: left out, it has neither a command nor a url`);
       continue;
     }
-    apps.push({ package: packageName(name, prefix, taken), entry });
+    apps.push({ package: packageName(name, options.prefix ?? "imported", names), entry });
   }
-  return { ok: true, value: { apps, variables: [...importer.variables].map(([variable, why]) => ({ name: variable, why })), notes: importer.notes } };
+  return { ok: true, value: { apps, variables: variables.list, notes: importer.notes } };
 }
 
-class Importer {
-  readonly notes: string[] = [];
-  readonly variables = new Map<string, string>();
-  readonly #inputs: readonly unknown[];
-  readonly #shapes = createMasker();
+/** Keys that are taken over, by the kind of server. */
+const READ = {
+  both: ["type", "disabled", "enabled"],
+  stdio: ["command", "args", "cwd", "env"],
+  http: ["url", "serverUrl", "httpUrl", "headers", "requestInit"],
+} as const;
 
-  constructor(inputs: readonly unknown[]) {
-    this.#inputs = inputs;
+/** What to do instead, for keys that people will miss. */
+const INSTEAD: readonly (readonly [keys: RegExp, advice: string])[] = [
+  [/^env_?file$/i, "; set its variables in the environment"],
+  [/allow|approve|(enabled|disabled|include|exclude)_?tools/i, "; write policy rules, or tools: { include: […] }, instead"],
+  [/timeout/i, "; call_timeout and start_timeout are the settings here"],
+  [/^bearer_?token_?env_?var$/i, '; write headers: { Authorization: "Bearer ${NAME}" } instead'],
+  [/^(auth|oauth)$/i, "; sign in with aurora-mcp apps login, or set mcp.auth"],
+];
+
+class Importer {
+  readonly notes: string[];
+  readonly #values: ImportValues;
+  readonly #exists: (file: string) => boolean;
+
+  constructor(values: ImportValues, exists: (file: string) => boolean) {
+    this.#values = values;
+    this.notes = values.notes;
+    this.#exists = exists;
   }
 
   entry(name: string, server: Record<string, unknown>): JsonObject | undefined {
@@ -60,133 +94,74 @@ class Importer {
     const mcp: JsonObject = typeof command === "string" ? this.#stdio(name, server, command) : this.#http(name, server, url as string);
     const entry: JsonObject = { mcp };
     if (own(server, "disabled") === true || own(server, "enabled") === false) entry["enabled"] = false;
-    for (const key of ["envFile", "dev", "gallery", "sandboxEnabled", "alwaysAllow", "autoApprove"]) {
-      if (own(server, key) === undefined) continue;
-      this.notes.push(
-        key === "envFile"
-          ? `${name}: envFile is not read; set its variables in the environment`
-          : /allow|approve/i.test(key)
-            ? `${name}: ${key} is left out; write policy rules instead`
-            : `${name}: ${key} is left out`,
-      );
-    }
+    const read: readonly string[] = [...READ.both, ...READ[typeof command === "string" ? "stdio" : "http"]];
+    for (const key of Object.keys(server)) if (!read.includes(key)) this.#leftOut(name, key);
     return entry;
   }
 
+  #leftOut(server: string, key: string): void {
+    this.notes.push(`${server}: ${key} is left out${INSTEAD.find(([keys]) => keys.test(key))?.[1] ?? ""}`);
+  }
+
   #stdio(name: string, server: Record<string, unknown>, command: string): JsonObject {
-    const mcp: JsonObject = { transport: "stdio", command: this.#text(name, "command", command) };
-    const args = own(server, "args");
-    if (Array.isArray(args) && args.length > 0) mcp["args"] = args.map((arg, index) => this.#argument(name, String(arg), args[index - 1]));
+    const [program = command, ...more] = this.#words(name, command);
+    const mcp: JsonObject = { transport: "stdio", command: this.#values.text(name, "command", program) };
+    const given = own(server, "args");
+    if (given !== undefined && !Array.isArray(given)) this.#leftOut(name, "args");
+    const args: string[] = [...more, ...(Array.isArray(given) ? given.map(String) : [])];
+    if (args.length > 0) mcp["args"] = args.map((arg, index) => this.#values.argument(name, arg, args[index - 1]));
     const cwd = own(server, "cwd");
-    if (typeof cwd === "string") mcp["cwd"] = this.#text(name, "cwd", cwd);
-    const env = this.#named(name, own(server, "env"));
+    if (typeof cwd === "string") mcp["cwd"] = this.#values.text(name, "cwd", cwd);
+    else if (cwd !== undefined) this.#leftOut(name, "cwd");
+    const env = this.#named(name, "env", own(server, "env"));
     if (env) mcp["env"] = env;
     return mcp;
   }
 
   #http(name: string, server: Record<string, unknown>, url: string): JsonObject {
-    const mcp: JsonObject = { transport: "http", url: this.#url(name, url) };
+    const mcp: JsonObject = { transport: "http", url: this.#values.url(name, url) };
     if (url.startsWith("http:") && !isLoopbackUrl(url)) {
       mcp["allow_http"] = true;
       this.notes.push(`${name}: its url is plain http, so allow_http: true was added; better is https`);
     }
-    const headers = this.#named(name, own(server, "headers") ?? own(own(server, "requestInit"), "headers"));
+    const request = own(server, "requestInit");
+    if (request !== undefined && !isObject(request)) this.#leftOut(name, "requestInit");
+    for (const key of Object.keys(isObject(request) ? request : {}))
+      if (key !== "headers" || own(server, "headers") !== undefined) this.#leftOut(name, `requestInit.${key}`);
+    for (const key of ["url", "serverUrl", "httpUrl"]) if (own(server, key) !== undefined && own(server, key) !== url) this.#leftOut(name, key);
+    const headers = this.#named(name, "headers", own(server, "headers") ?? own(request, "headers"));
     if (headers) mcp["headers"] = headers;
     if (own(server, "type") === "sse") this.notes.push(`${name}: sse becomes http; the old transport is tried when the server has no other`);
     return mcp;
   }
 
-  #named(server: string, values: unknown): JsonObject | undefined {
-    if (!isObject(values) || Object.keys(values).length === 0) return undefined;
-    return Object.fromEntries(
-      Object.entries(values)
-        .filter(([, value]) => value !== null && typeof value !== "object")
-        .map(([name, value]) => [name, this.#value(server, name, String(value))]),
-    );
+  /** A command that was written as one text with spaces, in its words; a program whose name has spaces stays whole. */
+  #words(server: string, command: string): string[] {
+    const words = (command.match(/"[^"]*"|'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^(["'])(.*)\1$/s, "$2"));
+    const isWhole = words.length < 2 || this.#exists(command) || (/[\\/]/.test(words[0]!) && !this.#exists(words[0]!));
+    if (isWhole) return [command];
+    this.notes.push(`${server}: its command was one text with spaces; it was split into a program and its arguments`);
+    return words;
   }
 
-  /** A value under a name: a literal secret becomes a variable. */
-  #value(server: string, name: string, value: string): string {
-    const text = this.#text(server, name, value);
-    const secret = (isSecretName(name) && !isPlaceName(name)) || this.#shapes.text(value) !== value;
-    if (!secret || text === "" || text.includes("${") || /^\$[A-Za-z_]/.test(value)) return text;
-    const scheme = /^(?:Bearer|Basic|Token)\s+/i.exec(value)?.[0] ?? "";
-    // An environment variable keeps its name; a header's name says too little, so the server's stands in front.
-    const variable = /^[A-Z][A-Z0-9_]*$/.test(name) ? name : variableName(`${server}_${name === "Authorization" ? "token" : name}`);
-    this.#need(variable, `the ${name} of ${server}; its value was written in the file`);
-    return `${scheme}\${${variable}}`;
-  }
-
-  #argument(server: string, value: string, before: unknown): string {
-    const text = this.#text(server, "args", value);
-    if (text.includes("${")) return text;
-    const option = /^(--?[A-Za-z][\w-]*)=(.+)$/.exec(value);
-    const name = option?.[1] ?? (typeof before === "string" && before.startsWith("-") && !before.includes("=") ? before : undefined);
-    const secret = option?.[2] ?? value;
-    if (
-      !(
-        (name !== undefined && isSecretName(name) && !isPlaceName(name) && !value.startsWith("-")) ||
-        (option && isSecretName(option[1]!) && !isPlaceName(option[1]!)) ||
-        this.#shapes.text(secret) !== secret
-      )
-    )
-      return text;
-    const variable = variableName(`${server}_${(name ?? "token").replace(/^-+/, "")}`);
-    this.#need(variable, `the argument ${name ?? ""} of ${server}; its value was written in the file`.replace("argument  ", "argument "));
-    return option ? `${option[1]}=\${${variable}}` : `\${${variable}}`;
-  }
-
-  #url(server: string, value: string): string {
-    const text = this.#text(server, "url", value);
-    if (text.includes("${") || !URL.canParse(value)) return text;
-    let out = value;
-    for (const [name, secret] of new URL(value).searchParams) {
-      if (!isSecretName(name) || secret === "") continue;
-      const variable = variableName(`${server}_${name}`);
-      this.#need(variable, `the ${name} in the url of ${server}; its value was written in the file`);
-      out = out.replace(encodeURIComponent(secret), `\${${variable}}`).replace(secret, `\${${variable}}`);
+  /** Values by name; a list of NAME=value is taken as such. */
+  #named(server: string, key: "env" | "headers", values: unknown): JsonObject | undefined {
+    if (values === undefined) return undefined;
+    if (!isObject(values) && !Array.isArray(values)) this.#leftOut(server, key);
+    const pairs = isObject(values) ? Object.entries(values) : Array.isArray(values) ? values.map(pairOf) : [];
+    const out: [string, string][] = [];
+    for (const [name, value] of pairs) {
+      if (value === null || typeof value === "object") this.#leftOut(server, name === "" ? `an entry of ${key}` : `${key}.${name}`);
+      else out.push([name, this.#values.named(server, name, String(value))]);
     }
-    return out;
+    return out.length === 0 ? undefined : Object.fromEntries(out);
   }
+}
 
-  /** Expressions of editors in our own form; a `$` that means itself is doubled, a leading ~/ written out. */
-  #text(server: string, key: string, value: string): string {
-    const out = value.replaceAll(/\$\{([^{}]*)\}|\$\$|\$(?=\{)/g, (all: string, body: string | undefined) =>
-      body === undefined ? all.replaceAll("$", () => "$$") : this.#expression(server, key, all, body),
-    );
-    if (!out.startsWith("~/")) return out;
-    this.notes.push(`${server}: ~/ in ${key} was written as \${HOME}/, for no shell expands it`);
-    return `\${HOME}/${out.slice(2)}`;
-  }
-
-  #expression(server: string, key: string, all: string, body: string): string {
-    const input = /^input:(.+)$/.exec(body)?.[1];
-    if (input !== undefined) {
-      const variable = variableName(input);
-      const asked = this.#inputs.find((candidate) => own(candidate, "id") === input);
-      const description = own(asked, "description");
-      this.#need(
-        variable,
-        `${typeof description === "string" ? description : `the ${key} of ${server}`}; the editor asked for it as \${input:${input}}, a host cannot ask`,
-      );
-      return `\${${variable}}`;
-    }
-    if (body === "userHome") return "${HOME}";
-    if (body === "workspaceFolder" || body === "workspaceRoot") {
-      this.#need("WORKSPACE_FOLDER", `the folder that the editor called \${${body}}`);
-      return "${WORKSPACE_FOLDER}";
-    }
-    if (body === "pathSeparator" || body === "/") return "/";
-    if (/^(?:env:)?[A-Za-z_]\w*(?::[-?][^$]*)?$/.test(body)) return all;
-    const variable = variableName(body);
-    this.notes.push(`${server}: \${${body}} in ${key} is known to its editor only and became \${${variable}}`);
-    this.#need(variable, `what \${${body}} was for ${server}`);
-    return `\${${variable}}`;
-  }
-
-  #need(variable: string, why: string): void {
-    if (!this.variables.has(variable)) this.variables.set(variable, why);
-  }
+/** `NAME=value` as a pair; an empty name with null for anything else. */
+function pairOf(entry: unknown): [string, unknown] {
+  const found = /^([^=\s]+)=(.*)$/s.exec(typeof entry === "string" ? entry : "");
+  return found ? [found[1]!, found[2]!] : ["", null];
 }
 
 function packageName(name: string, prefix: string, taken: Set<string>): string {
@@ -204,8 +179,9 @@ function packageName(name: string, prefix: string, taken: Set<string>): string {
   return candidate;
 }
 
-/** JSON as editors write it: comments and trailing commas taken out, texts left alone. */
+/** JSON as editors write it: comments and trailing commas become spaces, so that all else keeps its place; texts are left alone. */
 function withoutComments(text: string): string {
-  const strings = text.replaceAll(/("(?:[^"\\]|\\.)*")|\/\/[^\n]*|\/\*[^*]*(?:\*(?!\/)[^*]*)*\*\//g, (_all, string: string | undefined) => string ?? " ");
-  return strings.replaceAll(/("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])/g, (_all, string: string | undefined) => string ?? "");
+  const blank = (all: string, string: string | undefined): string => string ?? all.replaceAll(/[^\n]/g, " ");
+  const plain = text.replaceAll(/("(?:[^"\\]|\\.)*")|\/\/[^\n]*|\/\*[^*]*(?:\*(?!\/)[^*]*)*\*\//g, blank);
+  return plain.replaceAll(/("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])/g, blank);
 }

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { InvalidArgumentError } from "commander";
@@ -70,12 +71,22 @@ export const importCommand = defineCommand<{ prefix: string; dryRun?: boolean }>
       throw new CliError(`cannot read the servers: ${messageOf(error)}`);
     });
     if (!PACKAGE.test(options.prefix)) throw new CliError(`--prefix ${options.prefix}: use letters, digits, _ and - in parts with dots between`);
-    const { importServers } = await import("../../config/import-servers.ts");
-    const imported = importServers(text, options.prefix);
+    const [{ importServers }, { referredNames }, workspace] = await Promise.all([
+      import("../../config/import-servers.ts"),
+      import("../../config/import-variables.ts"),
+      openWorkspace(context, options),
+    ]);
+    const imported = importServers(text, {
+      prefix: options.prefix,
+      exists: (name) => existsSync(path.resolve(context.cwd, name)),
+      environment: context.env,
+      taken: referredNames([...workspace.texts.values()].join("\n")),
+    });
     if (!imported.ok) throw new CliError(`${file}: ${imported.reason}`, EXIT.problems);
     const { apps, variables, notes } = imported.value;
+    if (!options.json || apps.length === 0) for (const note of notes) context.note(`${context.noteStyle("yellow", "note")}: ${escapeInvisible(note)}`);
+    if (apps.length === 0) throw new CliError(`${file}: no server in it could be taken over; nothing was changed`, EXIT.problems);
     if (!options.json) {
-      for (const note of notes) context.note(`${context.noteStyle("yellow", "note")}: ${escapeInvisible(note)}`);
       for (const { name, why } of variables) context.note(`${context.noteStyle("yellow", "set")}:  ${escapeInvisible(`${name}  (${why})`)}`);
     }
     return edit(context, options, apps, { dryRun: options.dryRun === true, more: { variables: variables as unknown as Json, notes: [...notes] } });
