@@ -1,27 +1,43 @@
+import { existsSync } from "node:fs";
 import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { CliError } from "./cli-error.ts";
 
 /** Absolute folder of the installed package: the same from `src/cli` and `dist/cli`. */
 export const PACKAGE_ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..", "..");
 
+/** A file that is to be made. */
+export interface NewFile {
+  readonly file: string;
+  readonly text: string;
+}
+
 /**
- * Copies a folder of the package's examples to `target`, with each text passed through `change`. Never replaces a file:
- * rejects with an EEXIST error instead. `# yaml-language-server` lines are pointed at the package's schemas. Gives the files written.
+ * The files of one of the package's examples as they would stand in `target`, with each text passed through `change`.
+ * `# yaml-language-server` lines are pointed at the package's schemas. Writes nothing.
  */
-export async function copyExample(name: string, target: string, change: (text: string, file: string) => string): Promise<string[]> {
+export async function exampleFiles(name: string, target: string, change: (text: string) => string): Promise<NewFile[]> {
   const source = path.join(PACKAGE_ROOT, "examples", name);
-  const written: string[] = [];
   const entries = await readdir(source, { recursive: true, withFileTypes: true });
-  for (const entry of entries.filter((e) => e.isFile()).sort((a, b) => (path.join(a.parentPath, a.name) < path.join(b.parentPath, b.name) ? -1 : 1))) {
-    const relative = path.relative(source, path.join(entry.parentPath, entry.name));
-    const file = path.join(target, relative);
-    const text = await readFile(path.join(source, relative), "utf8");
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => path.relative(source, path.join(entry.parentPath, entry.name)));
+  return Promise.all(
+    files.sort().map(async (relative) => {
+      const file = path.join(target, relative);
+      return { file, text: change(withSchema(await readFile(path.join(source, relative), "utf8"), file)) };
+    }),
+  );
+}
+
+/** Writes all of the files, or none: throws a {@link CliError} when one of them is there already. Gives their names. */
+export async function writeNewFiles(files: readonly NewFile[]): Promise<string[]> {
+  const there = files.filter(({ file }) => existsSync(file)).map(({ file }) => file);
+  if (there.length > 0) throw new CliError(`${there.join(", ")} ${there.length === 1 ? "is" : "are"} there already; nothing was written`);
+  for (const { file, text } of files) {
     await mkdir(path.dirname(file), { recursive: true });
-    await writeFile(file, change(withSchema(text, file), relative), { flag: "wx" });
-    written.push(file);
+    await writeFile(file, text, { flag: "wx" });
   }
-  return written;
+  return files.map(({ file }) => file);
 }
 
 function withSchema(text: string, file: string): string {

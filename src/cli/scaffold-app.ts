@@ -1,16 +1,17 @@
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { CliError } from "./cli-error.ts";
-import { copyExample } from "./package-files.ts";
+import { exampleFiles, type NewFile } from "./package-files.ts";
 
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 const PACKAGE = /^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9][A-Za-z0-9_-]*)*$/;
 
-/** Writes `apps/aurora-app-<name>/` under `root`: a small app that works as it is. Throws a {@link CliError} for a bad name or when the folder is there. */
+/** The files of `apps/aurora-app-<name>/` under `root`: a small app that works as it is. Writes nothing; throws a {@link CliError} for a bad name or when its manifest is there. */
 export async function scaffoldApp(
   root: string,
   name: string,
   packageName: string | undefined,
-): Promise<{ readonly folder: string; readonly package: string; readonly files: string[] }> {
+): Promise<{ readonly folder: string; readonly package: string; readonly files: NewFile[] }> {
   const short = name.replace(/^aurora-app-/, "");
   const of = packageName ?? `org.example.${short.replaceAll("-", "_")}`;
   if (!NAME.test(short)) throw new CliError(`"${name}" cannot be the name of an app: use lower-case letters, digits and single hyphens, such as my-notes`);
@@ -24,10 +25,6 @@ export async function scaffoldApp(
       .replaceAll("aurora-app-hello", `aurora-app-${short}`)
       .replace(/^name: Hello$/m, `name: ${title}`)
       .replace('title: "Hello"', `title: "${title}"`);
-  try {
-    return { folder, package: of, files: await copyExample("aurora-app-hello", folder, rename) };
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") throw new CliError(`${folder} has files of that name already; choose another name`);
-    throw error;
-  }
+  if (existsSync(path.join(folder, "manifest.yaml"))) throw new CliError(`${folder} has an app already; choose another name`);
+  return { folder, package: of, files: await exampleFiles("aurora-app-hello", folder, rename) };
 }

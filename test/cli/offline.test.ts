@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { builtCli, runCli, runCliJson, type CliResult } from "../support/built-cli.ts";
 
 // Every command is a process of its own; a busy machine starts them slowly.
@@ -39,6 +39,42 @@ describe("a new workspace", () => {
 
   it("init never replaces a topology", async () => {
     expect(await run("init", "--yes")).toMatchObject({ code: 2, stderr: expect.stringContaining("topology.yaml is there already") });
+  });
+
+  it("init writes nothing at all when one of its words or files does not fit", async () => {
+    const folder = await realpath(await mkdtemp(path.join(os.tmpdir(), "aurora-init-")));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    for (const [flag, word] of [
+      ["--app", "Bad Name"],
+      ["--listen", "127.0.0.1:70000"],
+      ["--name", "x".repeat(101)],
+    ])
+      expect(await runCli(["init", "--yes", flag!, word!], { cwd: folder })).toMatchObject({ code: 2, stdout: "" });
+    expect(await readdir(folder)).toEqual([]);
+    await mkdir(path.join(folder, "topology", "policies"), { recursive: true });
+    await writeFile(path.join(folder, "topology", "policies", "default.yaml"), "rules: []\n");
+    expect(await runCli(["init", "--yes"], { cwd: folder })).toMatchObject({ code: 2, stderr: expect.stringMatching(/default\.yaml is there already/) });
+    expect(await readdir(path.join(folder, "topology"))).toEqual(["policies"]);
+  });
+
+  it("import names every package that is there already, and does not claim to have added nothing", async () => {
+    const file = path.join(root, "servers.json");
+    const names = ["a", "b", "c"];
+    await writeFile(file, JSON.stringify({ mcpServers: Object.fromEntries(names.map((name) => [name, { url: `https://bob:lit-pw-${name}@h.example/` }])) }));
+    const topology = path.join(root, "topology/topology.yaml");
+    const before = await readFile(topology, "utf8");
+    const first = await run("import", file);
+    expect(first.stdout + first.stderr).not.toMatch(/bob|lit-pw/);
+    expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining("https://${B_CREDENTIALS}@h.example/") });
+    const again = await run("import", file);
+    expect(again).toMatchObject({ code: 1, stdout: "" });
+    for (const name of names) expect(again.stderr).toContain(`already has an entry for imported.${name}`);
+    await writeFile(topology, before);
+    await writeFile(file, JSON.stringify({ mcpServers: { none: { foo: 1 } } }));
+    expect(await run("import", file)).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/none: left out[\s\S]*nothing was changed/) });
+    await writeFile(file, '{"mcpServers": {}');
+    expect(await run("import", file)).toMatchObject({ code: 1, stderr: expect.stringContaining("line 1, column 18") });
+    await rm(file);
   });
 
   it("the scaffolded app passes its own tests and apps check", async () => {

@@ -1,6 +1,7 @@
 import path from "node:path";
 import { defineCommand } from "../command.ts";
 import { openWorkspace } from "../open-workspace.ts";
+import { writeNewFiles } from "../package-files.ts";
 import { scaffoldApp } from "../scaffold-app.ts";
 
 /** `apps new`: a small app that works as it is. */
@@ -14,8 +15,9 @@ export const appsNewCommand = defineCommand<{ package?: string }>({
   run: async (context, options, [name]) => {
     const workspace = await openWorkspace(context, options);
     const app = await scaffoldApp(workspace.root, name!, options.package);
-    if (options.json) return context.json(app);
-    for (const file of app.files) context.out(`wrote ${path.relative(context.cwd, file)}`);
+    const files = await writeNewFiles(app.files);
+    if (options.json) return context.json({ ...app, files });
+    for (const file of files) context.out(`wrote ${path.relative(context.cwd, file)}`);
     const now = await openWorkspace(context, options);
     if (now.plan !== null && !now.plan.apps.has(app.package))
       context.note(`topology.yaml does not discover it yet; add to discover:  - { glob: ../apps/*/manifest.yaml, trusted: true }`);

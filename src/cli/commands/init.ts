@@ -4,7 +4,7 @@ import { askLine, askYesNo } from "../ask.ts";
 import { CliError } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
 import type { Context, GlobalOptions } from "../context.ts";
-import { copyExample } from "../package-files.ts";
+import { exampleFiles, writeNewFiles } from "../package-files.ts";
 import { scaffoldApp } from "../scaffold-app.ts";
 
 interface InitFlags {
@@ -34,12 +34,14 @@ export const initCommand = defineCommand<InitFlags>({
     const file = path.join(root, "topology", "topology.yaml");
     if (await exists(file)) throw new CliError(`${file} is there already; edit it, or run init in another folder`);
     const answers = await complete(context, options, path.basename(root));
-    if (!/^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}$/.test(answers.listen))
-      throw new CliError(`"${answers.listen}" is not an address with a port, such as ${DEFAULT_LISTEN}`);
-    const written = await copyExample("workspace", root, (text) =>
+    const port = /^(?:\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):([0-9]{1,5})$/.exec(answers.listen)?.[1];
+    if (port === undefined || Number(port) > 65_535) throw new CliError(`"${answers.listen}" is not an address with a port, such as ${DEFAULT_LISTEN}`);
+    if (answers.name.length > 100) throw new CliError("the name of the host is too long: 100 characters at most");
+    const files = await exampleFiles("workspace", root, (text) =>
       text.replace("name: my-host", () => `name: ${JSON.stringify(answers.name)}`).replace(`"${DEFAULT_LISTEN}"`, () => JSON.stringify(answers.listen)),
     );
-    if (answers.app !== null) written.push(...(await scaffoldApp(root, answers.app, undefined)).files);
+    if (answers.app !== null) files.push(...(await scaffoldApp(root, answers.app, undefined)).files);
+    const written = await writeNewFiles(files);
     await ignoreData(root, written);
     if (options.json) return context.json({ root, files: written });
     for (const name of written) context.out(`wrote ${path.relative(context.cwd, name)}`);
