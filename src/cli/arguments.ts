@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import path from "node:path";
+import { InvalidArgumentError } from "commander";
 import { messageOf } from "../base/errors.ts";
 import { parseExact } from "../base/exact-json.ts";
 import { isObject, type JsonObject } from "../base/json.ts";
@@ -55,9 +56,11 @@ export function readPairs(words: readonly string[], option: string): Record<stri
   return pairs;
 }
 
-/** A whole number of an option, at least `least`. Throws a {@link CliError} otherwise. */
-export function readCount(value: string, option: string, least = 1): number {
-  const count = Number(value);
-  if (!Number.isInteger(count) || count < least) throw new CliError(`${option} ${value}: write a whole number, ${least} or more`);
-  return count;
+/** Makes the parser of an option that takes a whole number, at least `least`. It throws what Commander turns into one line and exit code 2. */
+export function wholeNumber(least = 1): (value: string) => number {
+  return (value) => {
+    const count = Number(value);
+    if (!/^\d{1,9}$/.test(value) || count < least) throw new InvalidArgumentError(`Write a whole number, ${least} or more.`);
+    return count;
+  };
 }

@@ -1,6 +1,9 @@
+import { InvalidArgumentError, type Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { formatLogLine } from "../../src/base/log-line.ts";
-import { readCount, readPairs } from "../../src/cli/arguments.ts";
+import { readPairs, wholeNumber } from "../../src/cli/arguments.ts";
+import { commands } from "../../src/cli/commands.ts";
+import { createProgram } from "../../src/cli/program.ts";
 import { checkClock, checkInotify, checkNode } from "../../src/cli/doctor/machine.ts";
 import { searchTools } from "../../src/cli/search-tools.ts";
 import { styleFor, wantsColor } from "../../src/cli/style.ts";
@@ -80,8 +83,27 @@ describe("options", () => {
     expect(() => readPairs(["=x"], "--arg")).toThrow("--arg =x: write it as NAME=VALUE");
   });
   it("reads counts", () => {
-    expect(readCount("3", "--tail")).toBe(3);
-    for (const wrong of ["0", "1.5", "x", ""]) expect(() => readCount(wrong, "--tail")).toThrow("--tail");
+    expect(wholeNumber()("3")).toBe(3);
+    for (const wrong of ["0", "1.5", "x", "", "0x10", "1e3", "-1", " 2"]) expect(() => wholeNumber()(wrong), wrong).toThrow(InvalidArgumentError);
+  });
+  it("every option with a number refuses another value in one line, before anything runs", async () => {
+    const numbers = /<(count|number|lines|length)>/;
+    const tried: string[] = [];
+    for (const spec of commands) {
+      const words = spec.usage.split(" ").filter((word) => /^[a-z]/.test(word));
+      const find = (): Command => {
+        const program = createProgram("0", async () => expect.unreachable(spec.usage));
+        return words.reduce((at, word) => at.commands.find((c) => c.name() === word)!, program);
+      };
+      for (const option of find().options.filter((o) => numbers.test(o.flags))) {
+        let said = "";
+        const command = find().configureOutput({ writeErr: (text) => (said += text) });
+        await expect(command.parseAsync([`${option.long}=x`], { from: "user" })).rejects.toMatchObject({ code: "commander.invalidArgument" });
+        expect(said).toContain(`${option.flags}' argument 'x' is invalid. Write a whole number`);
+        tried.push(option.long!);
+      }
+    }
+    expect(tried.sort()).toEqual(["--count", "--limit", "--max-name", "--max-tools", "--tail"]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { escapeInvisible } from "../../base/text.ts";
 import type { AppStatus } from "../../kit-api.ts";
 import type { Plan } from "../../plan/types.ts";
-import { readCount } from "../arguments.ts";
+import { wholeNumber } from "../arguments.ts";
 import { EXIT } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
 import { attach, withHost } from "../connect.ts";
@@ -75,9 +75,7 @@ const logs = defineCommand<{ follow?: boolean; tail?: number }>({
   summary: "Show what an app wrote to stderr.",
   examples: ["aurora-mcp apps logs im.polaris.clock", "aurora-mcp apps logs im.polaris.clock --follow --tail 20"],
   options: (command) =>
-    command
-      .option("-f, --follow", "go on with new lines until Ctrl-C")
-      .option("--tail <lines>", "only so many of the last lines", (value) => readCount(value, "--tail", 0)),
+    command.option("-f, --follow", "go on with new lines until Ctrl-C").option("--tail <lines>", "only so many of the last lines", wholeNumber(0)),
   run: (context, options, [app]) =>
     withHost(context, options, "attach", async (host) => {
       const show = (line: string): void => (options.json ? context.out(JSON.stringify({ app, line })) : context.out(escapeInvisible(line)));

@@ -7,7 +7,7 @@ import { uuidV7Source } from "../../base/uuid.ts";
 import { eventFacts } from "../../files/event-facts.ts";
 import { replayEvents } from "../../files/replay-events.ts";
 import { eventFilter, tailInbox, type EventFilter } from "../../files/tail-inbox.ts";
-import { readCount } from "../arguments.ts";
+import { wholeNumber } from "../arguments.ts";
 import { CliError } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
 import { withHost } from "../connect.ts";
@@ -38,7 +38,7 @@ const tail = defineCommand<TailFlags>({
   examples: ["aurora-mcp events tail", "aurora-mcp events tail --type 'timer.*' --json", "aurora-mcp events tail --files --since 1h"],
   options: (command) =>
     withFilter(command)
-      .option("--count <number>", "end after so many events", (value) => readCount(value, "--count"))
+      .option("--count <number>", "end after so many events", wholeNumber())
       .option("--files", "what lies in the inbox, done and dead folders")
       .option("--follow", "with --files: go on with new ones"),
   run: async (context, options) => {

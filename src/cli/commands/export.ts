@@ -6,7 +6,7 @@ import { exportedOrder } from "../../llm/export-order.ts";
 import { exportTools, type ExportOptions } from "../../llm/export.ts";
 import { escapeInvisible, count } from "../../base/text.ts";
 import { CliError, EXIT } from "../cli-error.ts";
-import { readCount } from "../arguments.ts";
+import { wholeNumber } from "../arguments.ts";
 import { defineCommand } from "../command.ts";
 import { withHost } from "../connect.ts";
 import { ALL_FORMATS, exportReport, OTHER_FORMATS, otherExport, reportLines, type OtherFormat } from "../export-texts.ts";
@@ -53,8 +53,8 @@ export const exportCommand = defineCommand<ExportFlags>({
       .option("--append", "keep the order of --out FILE and add new tools at the end")
       .option("--report", "print what the form changes of each tool instead of the tools")
       .option("--server <name>", "name that another host knows the gateway by", "aurora")
-      .option("--max-name <length>", "longest tool name", (value) => readCount(value, "--max-name", 16))
-      .option("--max-tools <count>", "most tools", (value) => readCount(value, "--max-tools")),
+      .option("--max-name <length>", "longest tool name", wholeNumber(16))
+      .option("--max-tools <count>", "most tools", wholeNumber()),
   run: async (context, options) => {
     if (options.check && options.out === undefined) throw new CliError("--check compares with a file: name it with --out FILE");
     if (options.append && (options.out === undefined || options.report || isOther(options.format)))

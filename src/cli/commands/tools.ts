@@ -1,6 +1,7 @@
 import type { ToolRow } from "../../kit-api.ts";
 import { own, type JsonObject } from "../../base/json.ts";
 import { escapeInvisible, nearest, truncate, count } from "../../base/text.ts";
+import { wholeNumber } from "../arguments.ts";
 import { CliError, EXIT } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
 import { withHost } from "../connect.ts";
@@ -55,14 +56,14 @@ function costLines(rows: readonly ToolRow[]): string {
   ].join("\n");
 }
 
-const search = defineCommand<{ limit: string }>({
+const search = defineCommand<{ limit: number }>({
   usage: "tools search <words...>",
   summary: "Find tools by words in their names and descriptions, best first.",
   examples: ["aurora-mcp tools search weather forecast"],
-  options: (command) => command.option("--limit <count>", "most tools shown", "10"),
+  options: (command) => command.option("--limit <count>", "most tools shown", wholeNumber(), 10),
   run: (context, options, words) =>
     withHost(context, options, "start", async (host) => {
-      const found = searchTools(await host.toolRows(), words.join(" ")).slice(0, Number(options.limit));
+      const found = searchTools(await host.toolRows(), words.join(" ")).slice(0, options.limit);
       if (options.json) context.json(found);
       else context.out(printTools(found, context.style));
       return found.length > 0 ? EXIT.ok : EXIT.problems;
