@@ -133,8 +133,11 @@ function refuseCollisions(kit: Kit, { workspace, log }: StartOptions): void {
   const naming = workspace.boot.gateway?.naming ?? "short";
   const clashes = namingCollisions(kit.catalog(), naming);
   if (clashes.length > 0) throw new CollisionError(clashes.join("\n"));
+  let told: ReadonlySet<string> = new Set();
   kit.on("catalog", (catalog) => {
-    for (const clash of namingCollisions(catalog, naming)) log.error({}, `${clash}; neither is served`);
+    const now = new Set(namingCollisions(catalog, naming));
+    for (const clash of now) if (!told.has(clash)) log.error({}, `${clash}; neither is served`);
+    told = now;
   });
 }
 

@@ -71,6 +71,6 @@ export function exportSnapshot(snapshot: Snapshot, format: ExportFormat, client:
     text: made.text,
     etag: digest([made.text], "export"),
     names: Object.fromEntries(made.names),
-    warnings: [...made.warnings, ...made.leftOut.map((l) => `${l.full} was left out: ${l.reason}`)],
+    warnings: made.warnings,
   };
 }

@@ -20,6 +20,7 @@ import { Runtime } from "../runtime/runtime.ts";
 import type { Emitter } from "./emitter.ts";
 import { callRecord } from "./call-record.ts";
 import { markOfEvent } from "./event-marks.ts";
+import { createDroppedLog } from "./dropped-log.ts";
 import { createFaultSignals } from "./fault-signals.ts";
 import { vetForwarded } from "./forwarded-requests.ts";
 import { createHostRequests } from "./host-requests.ts";
@@ -174,6 +175,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     clock,
   });
   const resources = createResourceWatch({ ingest, plan: current, onUpdate: (app, uri) => events.emit("resource", app, uri), log });
+  const tellDropped = createDroppedLog(log);
   const hostRequests = createHostRequests({ snapshot: () => runtime.snapshot, approvals: stores.approvals, limits: stores.limits });
   const runtime: Runtime = new Runtime(plan, {
     connector,
@@ -197,7 +199,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
       admitListing: (app, listing) => pins.admit(app, listing),
       onStarted: (app, life, listing) => {
         for (const item of listing.dropped) note({ event: "listing.dropped", app: app.package, kind: item.kind, name: item.name, reason: item.reason });
-        for (const item of listing.dropped) log.warn({ app: app.package, kind: item.kind, name: item.name, reason: item.reason }, "left out of the catalogue");
+        tellDropped(app.package, listing.dropped);
         void ingest.emit(startedSignal(app, life, listing));
         serverSettings.started(app, runtime.runner(app.package)?.connection ?? null);
       },

@@ -6,7 +6,7 @@ import { sortInOrder } from "./export-order.ts";
 import { prepareSchema, type PreparedSchema } from "./prepare.ts";
 import { Notes } from "./schema-node.ts";
 import { SEARCH_MODE_TOOLS } from "./search-mode.ts";
-import { limitWarning, selectTools } from "./select-tools.ts";
+import { limitWarning, selectTools, unusableWarnings } from "./select-tools.ts";
 import { StrictBudget } from "./strict-budget.ts";
 import type { StrictResult } from "./strict-compiler.ts";
 import { anthropicStrictSchema } from "./target-anthropic-strict.ts";
@@ -49,6 +49,7 @@ export interface ToolExport {
   /** In the order of `tools`. */
   readonly report: readonly ToolReport[];
   readonly leftOut: readonly { readonly full: string; readonly reason: string }[];
+  /** For people: what was left out, counted and with the first few names; a budget that does not hold. */
   readonly warnings: readonly string[];
   /** Estimated tokens of all tools. */
   readonly tokens: number;
@@ -81,10 +82,11 @@ export function exportTools(tools: readonly ExportTool[], target: ExportFormat, 
     if (prepared?.kind !== "excluded") usable.push(tool);
     else leftOut.push({ full: tool.full, reason: `${prepared.code}: ${prepared.reason}` });
   }
+  warnings.push(...unusableWarnings(leftOut));
   const limit = options.maxTools ?? (target.startsWith("openai") ? OPENAI_MAX_TOOLS : Number.POSITIVE_INFINITY);
   const selection = selectTools(usable, limit);
   if (selection.leftOut.length > 0) {
-    warnings.push(limitWarning(target, usable, limit));
+    warnings.push(limitWarning(target, usable, limit, selection.leftOut));
     for (const tool of selection.leftOut) leftOut.push({ full: tool.full, reason: `over the limit of ${limit} tools` });
   }
   if (target.startsWith("gemini") && selection.chosen.length > GEMINI_MANY_TOOLS)

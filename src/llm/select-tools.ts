@@ -34,10 +34,27 @@ export function selectTools(tools: readonly ExportTool[], limit: number): Select
   return { chosen: tools.filter((tool) => chosen.has(tool)), leftOut: tools.filter((tool) => !chosen.has(tool)) };
 }
 
-/** Why tools were left out, in one sentence that names the limit, the number and the number of each app. */
-export function limitWarning(target: string, tools: readonly ExportTool[], limit: number): string {
+/** Names that a warning tells; the rest is counted. */
+const NAMES_TOLD = 3;
+
+/** One sentence for all tools that were left out for the same reason. */
+export function unusableWarnings(leftOut: readonly { readonly full: string; readonly reason: string }[]): string[] {
+  const byReason = new Map<string, string[]>();
+  for (const { full, reason } of leftOut) byReason.set(reason, [...(byReason.get(reason) ?? []), full]);
+  return [...byReason].map(([reason, names]) =>
+    names.length === 1 ? `${names[0]} was left out: ${reason}` : `${names.length} tools were left out (${firstNames(names)}): ${reason}`,
+  );
+}
+
+function firstNames(names: readonly string[]): string {
+  const told = [...names].sort().slice(0, NAMES_TOLD).join(", ");
+  return names.length > NAMES_TOLD ? `${told} and ${names.length - NAMES_TOLD} more` : told;
+}
+
+/** Why tools were left out, in one sentence that names the limit, the number, the number of each app, and the first few that are missing. */
+export function limitWarning(target: string, tools: readonly ExportTool[], limit: number, leftOut: readonly ExportTool[]): string {
   const counts = new Map<string, number>();
   for (const tool of tools) counts.set(tool.app, (counts.get(tool.app) ?? 0) + 1);
   const perApp = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([app, count]) => `${app || "(no app)"}: ${count}`);
-  return `${target} takes at most ${limit} tools and there are ${tools.length} (${perApp.join(", ")}); ${tools.length - limit} were left out: apps take turns, lower risk first. Exclude tools in the topology, or export the search form (mode "search").`;
+  return `${target} takes at most ${limit} tools and there are ${tools.length} (${perApp.join(", ")}); ${leftOut.length} were left out (${firstNames(leftOut.map((tool) => tool.full))}): apps take turns, lower risk first. Exclude tools in the topology, or export the search form (mode "search").`;
 }
