@@ -118,8 +118,14 @@ export interface KitStatus {
     readonly dropped: number;
     readonly duplicates: number;
   };
-  /** `pending`: newer content waits to be written. */
-  readonly exports: readonly { readonly format: string; readonly file: string; readonly tools: number; readonly pending: boolean }[];
+  /** `pending`: newer content waits to be written. `error`: why the last write failed. */
+  readonly exports: readonly {
+    readonly format: string;
+    readonly file: string;
+    readonly tools: number;
+    readonly pending: boolean;
+    readonly error: string | null;
+  }[];
   readonly config: {
     readonly state: "applied" | "rejected" | "partial" | "pending";
     readonly errors: readonly DiagnosticJson[];

@@ -1,4 +1,5 @@
 import { createMasker } from "./base/masking.ts";
+import { within } from "./base/within.ts";
 import { KitError, messageOf } from "./base/errors.ts";
 import type { Json, JsonObject } from "./base/json.ts";
 import { hear, perform } from "./calls/execute.ts";
@@ -42,6 +43,9 @@ export interface KitOptions {
   /** Whether edits of the files are watched and applied as the topology's `reload` says; default true. */
   readonly watch?: boolean;
 }
+
+/** Longest wait for the disk while the kit stops, in milliseconds. */
+const DISK_WAIT = 3000;
 
 /** Makes a host for one topology. Nothing is read or started before `start()`. */
 export function createKit(options: KitOptions): Kit {
@@ -119,9 +123,10 @@ class HostedKit implements Kit {
       await this.#reloader.settled();
       await parts.runtime.stop(0);
       parts.calls.journal.flush();
-      await parts.ingest.settled();
+      // Files that cannot be written now must not hold up the stop; what the inbox still has in memory it tries once more as it closes.
+      await within(parts.ingest.settled(), DISK_WAIT);
       await this.#exports.settled();
-      await parts.pins.settled();
+      await within(parts.pins.settled(), DISK_WAIT);
       await parts.inboxes.close();
       await parts.stores.close();
     }

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
-import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { readFile, readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { makeFolder } from "../base/make-folder.ts";
 import { CliError } from "./cli-error.ts";
 
 /** Absolute folder of the installed package: the same from `src/cli` and `dist/cli`. */
@@ -34,7 +35,7 @@ export async function writeNewFiles(files: readonly NewFile[]): Promise<string[]
   const there = files.filter(({ file }) => existsSync(file)).map(({ file }) => file);
   if (there.length > 0) throw new CliError(`${there.join(", ")} ${there.length === 1 ? "is" : "are"} there already; nothing was written`);
   for (const { file, text } of files) {
-    await mkdir(path.dirname(file), { recursive: true });
+    await makeFolder(path.dirname(file));
     await writeFile(file, text, { flag: "wx" });
   }
   return files.map(({ file }) => file);

@@ -37,7 +37,11 @@ export function printStatus(status: KitStatus, style: Style): string {
   line("gateway", status.gateway.url ?? "none");
   if (status.gateway.url !== null) line("web", new URL("/", status.gateway.url).href);
   line("inbox", inboxText(status.inbox, style));
-  for (const entry of status.exports) line("export", `${entry.format}  ${entry.file}  (${count(entry.tools, "tool")})`);
+  for (const entry of status.exports)
+    line(
+      "export",
+      `${entry.format}  ${entry.file}  ${entry.error === null ? `(${count(entry.tools, "tool")})` : style("red", `not written: ${escapeInvisible(entry.error)}`)}`,
+    );
   line("topology", `${status.topology}  (revision ${status.revision}, ${configText(status, style)})`);
   line("policy", status.policy.loaded ? count(status.policy.rules, "rule") : style("red", "not loaded: nothing can be called"));
   if (status.approvals.pending > 0) line("approvals", style("yellow", `${status.approvals.pending} waiting: aurora-mcp approvals list`));

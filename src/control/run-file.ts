@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { link, mkdir, readFile, rename, rm, unlink, writeFile } from "node:fs/promises";
+import { link, readFile, rename, rm, unlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { isObject, own } from "../base/json.ts";
+import { makeFolder } from "../base/make-folder.ts";
 
 /** The host that runs in a workspace, as `data/run/host.json` tells it. */
 export interface RunningHost {
@@ -62,7 +63,7 @@ export async function claimRunFile(dataDir: string, topology: string, startedAt:
     data_dir: dataDir,
   };
   const shown = new Set<string>();
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await makeFolder(dirname(file), 0o700);
   while (!(await createWhole(file, mine))) {
     const found = await readHost(file);
     if (found.host && (await isAlive(found.host))) throw new HostRunningError(found.host);
@@ -79,7 +80,7 @@ export async function claimRunFile(dataDir: string, topology: string, startedAt:
       const there = runFilePath(other);
       if (there === file || shown.has(there)) return;
       shown.add(there);
-      await mkdir(dirname(there), { recursive: true, mode: 0o700 });
+      await makeFolder(dirname(there), 0o700);
       if (await createWhole(there, mine)) return;
       const found = await readHost(there);
       if (found.host && (await isAlive(found.host))) return;

@@ -1,7 +1,8 @@
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
-import { mkdir, open, readFile, stat } from "node:fs/promises";
+import { open, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageOf } from "../base/errors.ts";
+import { makeFolder } from "../base/make-folder.ts";
 import { compileSelection, type Principal } from "../base/principal.ts";
 import type { GatewayPlan } from "../kit-api.ts";
 
@@ -68,7 +69,7 @@ export async function readToken(file: string): Promise<string> {
 
 async function readOrMakeToken(file: string, warnings: string[]): Promise<string> {
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await makeFolder(dirname(file), 0o700);
     await makeToken(file);
     const token = await readToken(file);
     if (token.length < MIN_TOKEN || /\s/.test(token))

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { mkdir, open, realpath, rename, unlink, type FileHandle } from "node:fs/promises";
+import { open, realpath, rename, unlink, type FileHandle } from "node:fs/promises";
 import path from "node:path";
+import { makeFolder } from "../base/make-folder.ts";
 
 /** How a file is replaced. */
 export interface AtomicWriteOptions {
@@ -20,7 +21,7 @@ export async function writeFileAtomic(file: string, content: string | Uint8Array
   const fsync = options.fsync ?? true;
   const target = await realpath(file).catch(() => path.resolve(file));
   const folder = path.dirname(target);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder, 0o700);
   const temp = path.join(folder, `.${path.basename(target).slice(0, 100)}.${process.pid}-${randomBytes(6).toString("hex")}.tmp`);
   try {
     await writeNewFile(temp, content, { mode: options.mode ?? 0o600, fsync });

@@ -1,7 +1,8 @@
-import { closeSync, constants, fdatasync, fstatSync, ftruncateSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
+import { closeSync, constants, fdatasync, fstatSync, ftruncateSync, openSync, renameSync, writeSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
+import { makeFolderSync } from "../base/make-folder.ts";
 import type { AuditFile, AuditHead } from "../calls/audit.ts";
 import { isCode, syncFolder } from "./atomic-write.ts";
 
@@ -109,7 +110,7 @@ class RotatedAuditFile implements AuditFile {
 
   #openLog(): number {
     if (this.#log !== null) return this.#log;
-    mkdirSync(path.dirname(this.#file), { recursive: true, mode: 0o700 });
+    makeFolderSync(path.dirname(this.#file), 0o700);
     const log = openSync(this.#file, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o600);
     try {
       // What is over the whole lines was cut by a crash or a full disk.

@@ -1,6 +1,7 @@
-import { mkdir, open, readdir, readFile, rename, stat, unlink } from "node:fs/promises";
+import { open, readdir, readFile, rename, stat, unlink } from "node:fs/promises";
 import path from "node:path";
 import { own } from "../base/json.ts";
+import { makeFolder } from "../base/make-folder.ts";
 import { inboxFolders, isReadable, parseEventFileName, parseTempFileName, sortEventNames, tempFileName } from "./inbox-names.ts";
 import { thisWriter, writerState } from "./writer-instance.ts";
 
@@ -29,7 +30,7 @@ export async function removeDeadTemps(folder: string, nowMs: number): Promise<nu
 
 /** Makes the inbox folder where it is missing and proves that files can be made in it. Throws with plain words. */
 export async function checkFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder, 0o700);
   if (!(await stat(folder)).isDirectory()) throw new Error(`${folder} is not a folder`);
   const probe = path.join(folder, tempFileName(thisWriter(), 0));
   const handle = await open(probe, "w", 0o600);
@@ -65,7 +66,7 @@ export async function makeRoom(dir: string, max: number, nowMs: number): Promise
     if (victims.size >= excess) break;
     if (isReceipt(name)) victims.add(name);
   }
-  if (victims.size > 0) await mkdir(folders.dead, { recursive: true, mode: 0o700 });
+  if (victims.size > 0) await makeFolder(folders.dead, 0o700);
   let moved = 0;
   for (const name of victims) {
     // Gone means that a reader was quicker.

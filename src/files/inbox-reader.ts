@@ -1,8 +1,9 @@
-import { mkdir, readdir, rename, stat, unlink } from "node:fs/promises";
+import { readdir, rename, stat, unlink } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../base/errors.ts";
 import { own, type JsonObject } from "../base/json.ts";
+import { makeFolder } from "../base/make-folder.ts";
 import { isCode, writeFileAtomic } from "./atomic-write.ts";
 import { ringOnChange } from "./folder-bell.ts";
 import { contentDigest, openIdLedger, type IdLedger } from "./id-ledger.ts";
@@ -58,7 +59,7 @@ const LEDGER_SIZE = 20_000;
  */
 export async function readInbox(options: InboxReaderOptions): Promise<void> {
   const folders = inboxFolders(options.dir);
-  for (const folder of Object.values(folders) as string[]) await mkdir(folder, { recursive: true, mode: 0o700 });
+  for (const folder of Object.values(folders) as string[]) await makeFolder(folder, 0o700);
   const ledger = await openIdLedger(path.join(folders.processing, ".handled.jsonl"), LEDGER_SIZE);
   const bell = ringOnChange(folders.pending, options.signal);
   try {

@@ -1,10 +1,10 @@
-import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { toAppEvent } from "../amp/app-event.ts";
 import type { AmpEnvelope, Priority } from "../amp/types.ts";
 import type { Clock } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
+import { makeFolder } from "../base/make-folder.ts";
 import type { Inbox, PutResult } from "../runtime/ports.ts";
 import { adoptUnrecorded, digestOf } from "./adopt-events.ts";
 import { isCode, syncFolder } from "./atomic-write.ts";
@@ -264,7 +264,7 @@ class Spool implements FileInbox {
     });
     this.#wake = null;
     this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
-    if (isCode(fault, "ENOENT")) await mkdir(this.#dir, { recursive: true, mode: 0o700 }).catch(() => {});
+    if (isCode(fault, "ENOENT")) await makeFolder(this.#dir, 0o700).catch(() => {});
   }
 
   #mended(): void {

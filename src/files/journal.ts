@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
-import { mkdir, open, readFile, type FileHandle } from "node:fs/promises";
+import { open, readFile, type FileHandle } from "node:fs/promises";
 import path from "node:path";
+import { makeFolder } from "../base/make-folder.ts";
 import type { Journal } from "../runtime/ports.ts";
 import { isCode, syncFolder, writeFileAtomic } from "./atomic-write.ts";
 
@@ -126,7 +127,7 @@ class FileJournal<T> implements Journal<T> {
       await this.#release();
     }
     const folder = path.dirname(this.#file);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder, 0o700);
     const handle = await open(this.#file, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o600);
     try {
       this.#size = await mendTail(handle);

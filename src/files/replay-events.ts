@@ -1,6 +1,7 @@
-import { mkdir, rename, unlink } from "node:fs/promises";
+import { rename, unlink } from "node:fs/promises";
 import path from "node:path";
 import type { JsonObject } from "../base/json.ts";
+import { makeFolder } from "../base/make-folder.ts";
 import { isCode, writeFileAtomic } from "./atomic-write.ts";
 import { eventFacts, renewedEvent } from "./event-facts.ts";
 import { listEvents } from "./inbox-folder.ts";
@@ -24,7 +25,7 @@ export async function replayEvents(
 ): Promise<number> {
   const folders = inboxFolders(dir);
   const wanted = eventFilter(options.filter);
-  await mkdir(folders.pending, { recursive: true, mode: 0o700 });
+  await makeFolder(folders.pending, 0o700);
   let count = 0;
   for (const name of await listEvents(folders[options.from])) {
     const file = path.join(folders[options.from], name);

@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../base/errors.ts";
 import { isObject, own } from "../base/json.ts";
+import { makeFolderSync } from "../base/make-folder.ts";
 import { groupAlive, groupIsOwnSession, signalGroup, startTimeOf } from "./process-group.ts";
 
 /** A process named for ever: its pid and when it started. */
@@ -90,7 +91,7 @@ export class Children {
   #replaceRecord(record: HostRecord): void {
     const path = join(this.#folder, `${process.pid}.json`);
     if (record.children.length === 0) return rmSync(path, { force: true });
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    makeFolderSync(this.#folder, 0o700);
     const temporary = `${path}.tmp`;
     writeFileSync(temporary, JSON.stringify(record), { mode: 0o600 });
     renameSync(temporary, path);

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, openSync, closeSync, readFileSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
+import { openSync, closeSync, readFileSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { isObject, own, setOwn } from "../base/json.ts";
+import { makeFolderSync } from "../base/make-folder.ts";
 import { LinkError } from "../runtime/ports.ts";
 import { startTimeOf } from "./process-group.ts";
 
@@ -107,7 +108,7 @@ export class OAuthStore {
   /** Runs `action` while no other process with this store does. A lock of a dead process, or an old one, is broken. */
   async locked<T>(action: () => Promise<T>): Promise<T> {
     const lock = `${this.#path}.lock`;
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    makeFolderSync(this.#folder, 0o700);
     for (let waited = 0; !takeLock(lock); waited += LOCK_POLL_MS) {
       if (waited >= LOCK_WAIT_MS) throw new LinkError("unauthorized", `another process holds ${lock} for more than ${LOCK_WAIT_MS / 1000}s`);
       await new Promise((resolve) => setTimeout(resolve, LOCK_POLL_MS));
@@ -120,7 +121,7 @@ export class OAuthStore {
   }
 
   #write(value: StoredCredentials): void {
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    makeFolderSync(this.#folder, 0o700);
     const temporary = `${this.#path}.${process.pid}.tmp`;
     writeFileSync(temporary, JSON.stringify(value), { mode: 0o600 });
     renameSync(temporary, this.#path);

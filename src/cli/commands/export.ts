@@ -1,6 +1,7 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { InvalidArgumentError } from "commander";
+import { makeFolder } from "../../base/make-folder.ts";
 import type { ExportFormat } from "../../kit-api.ts";
 import { exportedOrder } from "../../llm/export-order.ts";
 import { exportTools, type ExportOptions } from "../../llm/export.ts";
@@ -120,12 +121,12 @@ async function textOf(
 /** The export in an earlier order. The host's own texts are sorted, so this one is made here. */
 async function appendedText(host: Host, format: ExportFormat, options: ExportOptions): Promise<{ text: string; etag: null; warnings: readonly string[] }> {
   const made = exportTools(await exportableTools(host), format, options);
-  return { text: made.text, etag: null, warnings: [...made.warnings, ...made.leftOut.map((l) => `${l.full} was left out: ${l.reason}`)] };
+  return { text: made.text, etag: null, warnings: made.warnings };
 }
 
 /** Replaces a file in one step. */
 async function writeWhole(file: string, text: string): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true });
+  await makeFolder(path.dirname(file));
   const temp = path.join(path.dirname(file), `.${path.basename(file)}.${process.pid}.tmp`);
   await writeFile(temp, text);
   await rename(temp, file);

@@ -61,7 +61,14 @@ export function showConfig(root, signal) {
             ? h(
                 "ul",
                 { class: "plain" },
-                status.exports.map((/** @type {any} */ e) => h("li", {}, `${e.format}: ${counted(e.tools, "tool")} `, h("code", {}, safe(e.file)))),
+                status.exports.map((/** @type {any} */ e) =>
+                  h(
+                    "li",
+                    {},
+                    e.error === null ? `${e.format}: ${counted(e.tools, "tool")} ` : `${e.format}: not written: ${safe(e.error)} `,
+                    h("code", {}, safe(e.file)),
+                  ),
+                ),
               )
             : null,
         ],
