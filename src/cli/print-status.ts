@@ -23,7 +23,7 @@ export function printApps(apps: readonly AppStatus[], style: Style): string {
     String(app.tools),
     app.transport === "http" ? "http" : (app.pid?.toString() ?? "-"),
     String(app.restarts),
-    truncate(app.reason ?? "", 100),
+    truncate(app.reason ?? "", 200),
   ]);
   return table(["APP", "STATE", "TOOLS", "PID", "RESTARTS", "REASON"], rows, style, (row, column) => (column === 1 ? LOOKS[apps[row]!.state] : null));
 }

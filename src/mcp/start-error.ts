@@ -1,4 +1,5 @@
 import { messageOf } from "../base/errors.ts";
+import { truncate } from "../base/text.ts";
 import type { AppPlan } from "../plan/types.ts";
 import { LinkError, StartError } from "../runtime/ports.ts";
 import { certificateFault } from "./certificate-faults.ts";
@@ -21,8 +22,9 @@ const PASSING = new Set([408, 425, 429]);
 export function startErrorOf(error: unknown, at: FailedStart): StartError {
   const stderrTail = at.opened.stderrTail();
   const make = (message: string, retry: boolean): StartError => {
-    const last = stderrTail.at(-1);
-    const explained = [message, at.opened.explain(), ...(last === undefined ? [] : [`stderr ends with: ${last}`])].filter((part) => part !== "");
+    const { telling, last } = stderrParts(stderrTail);
+    // The telling line goes before the rest: lists show the beginning only.
+    const explained = [message, telling, at.opened.explain(), last].filter((part) => part !== "");
     return new StartError(explained.join("; "), { retry, stderrTail, cause: error });
   };
   if (at.aborted) return new StartError("the start was cancelled", { retry: true, stderrTail, cause: error });
@@ -61,6 +63,26 @@ export function startErrorOf(error: unknown, at: FailedStart): StartError {
     default:
       return make(`initialize: ${error.message}`, error.kind !== "version");
   }
+}
+
+/** Last lines of stderr that a start error quotes, and how much of them. */
+const QUOTED_LINES = 8;
+const QUOTED_CHARS = 1000;
+const QUOTED_LINE_CHARS = 300;
+/** How runtimes begin the line that tells what went wrong, and the words that other programs use. */
+const ERROR_LINE = /^(Uncaught |Caused by: |Exception in |thread .* panicked|panic: |fatal\b|error\b|[\w.]*(Error|Exception)\b)/i;
+const ERROR_WORD = /\b(errors?|exception|fatal|cannot|can't|not found|denied|failed|no such)\b/i;
+const STACK_FRAME = /^(at\s|File ")/;
+
+/** What stderr said: the line that tells most (the last one that speaks of an error, else the last one), and the last lines. */
+function stderrParts(tail: readonly string[]): { readonly telling: string; readonly last: string } {
+  const lines = tail.map((line) => truncate(line.trim(), QUOTED_LINE_CHARS)).filter((line) => !STACK_FRAME.test(line));
+  const telling = lines.findLast((line) => ERROR_LINE.test(line)) ?? lines.findLast((line) => ERROR_WORD.test(line)) ?? lines.at(-1);
+  if (telling === undefined) return { telling: "", last: "" };
+  return {
+    telling: `stderr says: ${telling}`,
+    last: lines.length === 1 ? "" : truncate(`stderr ends with: ${lines.slice(-QUOTED_LINES).join(" | ")}`, QUOTED_CHARS),
+  };
 }
 
 /** What the lane found out about answers with wrong ids. */

@@ -39,11 +39,31 @@ describe("a server that ends before it answers initialize", () => {
       },
     });
     const { error } = await failedStart({ ...spec, args: [...spec.args, "--password", "hunter2secret"] }, {}, { mask: createMasker(["hunter2secret"]).text });
-    expect(error.message).toMatch(/exited with code 1 after 0\.\ds before it answered initialize; command: .*scripted\.mjs/);
+    expect(error.message).toMatch(
+      /exited with code 1 after \d\.\ds before it answered initialize; stderr says: ModuleNotFoundError: no module named mysql; command: .*scripted\.mjs/,
+    );
     expect(error.message).toContain("ModuleNotFoundError: no module named mysql");
     expect(error.message).not.toContain("hunter2secret");
     expect(error.stderrTail).toEqual(["Traceback (most recent call last):", '  File "server.py"', "ModuleNotFoundError: no module named mysql"]);
     expect(error.retry).toBe(true);
+  });
+
+  it("is reported with the line that tells why, though others come after it, and with the last lines", async () => {
+    const { error } = await failedStart(stdioSpec(process.execPath, ["/nowhere/no-such-server.mjs"]));
+    expect(error.stderrTail.at(-1)).toMatch(/^Node\.js v/);
+    expect(error.message).toContain("initialize; stderr says: Error: Cannot find module '/nowhere/no-such-server.mjs'; command: ");
+    expect(error.message).toMatch(/; stderr ends with: .*code: 'MODULE_NOT_FOUND', \| .*Node\.js v/);
+    expect(error.message).not.toContain("run_main_module");
+  });
+
+  it("quotes a bounded part of stderr, free of control characters and secrets", async () => {
+    const long = `${"x".repeat(500)}\n`.repeat(20);
+    const spec = scripted({ on: { start: [{ stderr: `${long}\u001b[31merror: hunter2secret was refused\u001b[0m\nbye\n` }, { delay: 200 }, { exit: 1 }] } });
+    const { error } = await failedStart(spec, {}, { mask: createMasker(["hunter2secret"]).text });
+    expect(error.message).toMatch(/initialize; stderr says: error: [^h]* was refused; command: /);
+    // eslint-disable-next-line no-control-regex -- looks for them
+    expect(error.message).not.toMatch(/hunter2secret|[\u0000-\u001f]/);
+    expect(error.message.slice(error.message.indexOf("stderr ends with")).length).toBeLessThanOrEqual(1000);
   });
 
   it("is reported with the signal that ended it", async () => {
