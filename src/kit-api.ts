@@ -168,6 +168,7 @@ export interface Explanation {
   readonly state: ToolState;
   readonly risk: Risk;
   readonly risk_source: string;
+  /** What a call would meet: deny also for a tool that is quarantined or excluded, whatever the policy says; `rule` is null then. */
   readonly decision: "allow" | "ask" | "deny";
   readonly rule: string | null;
   readonly file: string | null;
@@ -175,6 +176,7 @@ export interface Explanation {
   readonly reason: string;
   readonly audit: string;
   readonly limits: readonly { readonly rule: string; readonly rate: string | null; readonly concurrent: number | null }[];
+  /** `state`: accepted, first_use, new or changed; conflict where two definitions or two tools claim one name, which no pin can settle. */
   readonly pin: { readonly current: string; readonly accepted: string | null; readonly state: string };
   readonly marks: readonly { readonly session: string; readonly source: string; readonly since: string }[];
   readonly timeout_ms: number;

@@ -39,6 +39,10 @@ export function explainTool(snapshot: Snapshot, name: string, question: ExplainQ
   const marks = sessions.marks(client, session);
   const decision = decide(snapshot.plan.policy, toolSubject(plan, tool.tool, tool.definition), { client, args: question.args ?? null }, marks.length > 0);
   const pin = pins.verdict(tool.app, "tool", tool.tool);
+  // What a call would meet: a tool that is held back or excluded is refused before any rule is asked.
+  const held = tool.state === "quarantined" || tool.state === "excluded";
+  const rule = held ? null : decision.rule;
+  const policySays = `${decision.reason}${held ? ` (the policy alone would say ${decision.action})` : ""}`;
   return {
     tool: tool.full,
     app: tool.app,
@@ -46,14 +50,18 @@ export function explainTool(snapshot: Snapshot, name: string, question: ExplainQ
     state: tool.state,
     risk: decision.risk,
     risk_source: decision.riskSource,
-    decision: decision.action,
-    rule: decision.rule?.id ?? null,
-    file: decision.rule?.file ?? null,
-    line: decision.rule?.line ?? null,
-    reason: tool.reason === null || tool.state === "exposed" ? decision.reason : `${tool.reason}; ${decision.reason}`,
+    decision: held ? "deny" : decision.action,
+    rule: rule?.id ?? null,
+    file: rule?.file ?? null,
+    line: rule?.line ?? null,
+    reason: tool.reason === null || tool.state === "exposed" ? policySays : `${tool.reason}; ${policySays}`,
     audit: decision.audit,
     limits: decision.limits.map((l) => ({ rule: l.rule, rate: l.rate === null ? null : rateText(l.rate), concurrent: l.concurrent })),
-    pin: { current: tool.pin, accepted: pin?.acceptedPin ?? null, state: pin?.state ?? "new" },
+    pin: {
+      current: tool.pin,
+      accepted: pin?.acceptedPin ?? null,
+      state: tool.state === "quarantined" && pin?.usable === true ? "conflict" : (pin?.state ?? "new"),
+    },
     marks: marks.map((m) => ({ session: m.session, source: m.source, since: new Date(m.since).toISOString() })),
     timeout_ms: decision.timeoutMs ?? plan.callTimeoutMs,
   };

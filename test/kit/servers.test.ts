@@ -213,6 +213,7 @@ describe("the catalogue", () => {
     ]);
     expect(() => t.kit.explain(`${APP}.odd`)).toThrow('left out: its inputSchema has the root type "string"');
     expect(() => t.kit.explain("bad name")).toThrow("left out: its name is not");
+    expect(t.kit.explain(`${APP}.find_private`)).toMatchObject({ state: "excluded", decision: "deny", rule: null });
     expect(rows(t)).toMatchObject({
       [`${APP}.search_all`]: { state: "exposed" },
       [`${APP}.find_private`]: { state: "excluded", reason: 'excluded by tools.exclude "find_private"' },

@@ -36,7 +36,13 @@ describe("pins, quarantine and data flow", () => {
     const entry = t.kit.lockDiff().find((e) => e.name === "echo")!;
     expect(entry.diff.join("\n")).toContain("\\u{200b}");
     expect(entry.diff.join("\n")).toContain("the model sees: description changed");
-    expect(t.kit.explain("org.test.a.echo")).toMatchObject({ state: "quarantined", pin: { state: "changed" } });
+    expect(t.kit.explain("org.test.a.echo")).toMatchObject({
+      state: "quarantined",
+      decision: "deny",
+      rule: null,
+      reason: expect.stringContaining("the policy alone would say allow"),
+      pin: { state: "changed" },
+    });
     await t.kit.lockAccept(["org.test.a/echo"]);
     expect(t.kit.catalog().byFull("org.test.a.echo")?.state).toBe("exposed");
     const lock = JSON.parse(await readFile(path.join(t.workspace.root, "topology/tools.lock.json"), "utf8")) as { apps: object };

@@ -3,7 +3,6 @@ import { formatDuration } from "../../base/durations.ts";
 import { readArguments } from "../arguments.ts";
 import { defineCommand } from "../command.ts";
 import { withHost } from "../connect.ts";
-import { findTool } from "./tools.ts";
 
 /** `explain`: why a tool may or may not be called. */
 export const explainCommand = defineCommand<{ args?: string; session?: string; client: string }>({
@@ -18,20 +17,20 @@ export const explainCommand = defineCommand<{ args?: string; session?: string; c
   run: async (context, options, [tool]) => {
     const args = options.args === undefined ? undefined : await readArguments(context, options.args);
     return withHost(context, options, "start", async (host) => {
-      const row = await findTool(host, tool!);
-      const said = await host.explain(row.name, {
+      const said = await host.explain(tool!, {
         client: options.client,
         ...(args ? { args } : {}),
         ...(options.session === undefined ? {} : { session: options.session }),
       });
       if (options.json) return context.json(said);
       const place = said.file === null ? "" : `  (${said.file}:${said.line})`;
+      const held = said.state === "quarantined" || said.state === "excluded";
       const lines: [string, string][] = [
         ["tool", `${said.tool}  (${said.short_name})`],
         ["state", said.state],
         ["risk", `${said.risk}, from ${said.risk_source}`],
         ["decision", `${said.decision}: ${said.reason}`],
-        ["rule", said.rule === null ? "none; the table of risks decides" : `${said.rule}${place}`],
+        ["rule", said.rule === null ? (held ? "none; no rule is asked" : "none; the table of risks decides") : `${said.rule}${place}`],
         ["audit", said.audit],
         ["pin", `${said.pin.state}  ${said.pin.current}`],
         ["timeout", formatDuration(said.timeout_ms)],
