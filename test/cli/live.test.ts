@@ -25,7 +25,9 @@ const script = {
   },
 };
 const policy = "approvals: { wait: 1s }\nrules:\n  - { id: ask-quick, apps: [org.example.asked], tools: [quick], action: ask, reason: try me }\n";
-const apps = { "org.example.free": scriptedApp(script), "org.example.asked": scriptedApp(script) };
+const odd = { name: "odd", inputSchema: { type: "string" } };
+const freeScript = { on: { ...script.on, "tools/list": [{ result: { tools: [tool("quick"), tool("slow"), tool("journal"), odd] } }] } };
+const apps = { "org.example.free": scriptedApp(freeScript), "org.example.asked": scriptedApp(script) };
 
 beforeAll(async () => {
   main = await builtCli();
@@ -281,6 +283,39 @@ describe("looking", { timeout: 240_000 }, () => {
     expect(await run("lock", "--accept", "--yes")).toMatchObject({ code: 0 });
     expect(await run("lock", "--check")).toMatchObject({ code: 0 });
     expect(await run("lint")).toMatchObject({ code: 0, stdout: "no findings\n" });
+  });
+
+  it("an app that is not there is a mistake, with what is near, in every command that takes one", async () => {
+    for (const args of [
+      ["lint"],
+      ["tools", "list", "--app"],
+      ["apps", "restart"],
+      ["apps", "logs"],
+      ["apps", "check"],
+      ["resources", "read", "x:y", "--app"],
+    ]) {
+      const typed = await run(...args, "org.example.fre");
+      expect(typed, args.join(" ")).toMatchObject({
+        code: 1,
+        stdout: "",
+        stderr: expect.stringContaining("no app is called org.example.fre; did you mean org.example.free?"),
+      });
+    }
+    expect(await run("lint", "nope")).toMatchObject({ code: 1, stderr: expect.stringContaining("there are: org.example.asked, org.example.free") });
+    expect(await run("lint", "org.example.free")).toMatchObject({ code: 0 });
+  });
+
+  it("explain and tools show say why a tool of a server was left out", async () => {
+    for (const args of [
+      ["explain", "org.example.free.odd"],
+      ["explain", "odd"],
+      ["tools", "show", "org.example.free.odd"],
+    ])
+      expect(await run(...args), args.join(" ")).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('lists "odd", but it was left out: its inputSchema has'),
+      });
+    expect(await run("explain", "org.example.free.quik")).toMatchObject({ code: 1, stderr: expect.stringContaining("org.example.free.quick") });
   });
 
   it("serve --stdio passes a client through to the running host", async () => {

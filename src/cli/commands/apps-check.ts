@@ -1,8 +1,9 @@
 import type { AppFinding } from "../check-app.ts";
 import { silentLogger } from "../../kit/silent-logger.ts";
-import { escapeInvisible, count } from "../../base/text.ts";
-import { CliError, EXIT } from "../cli-error.ts";
+import { count, escapeInvisible } from "../../base/text.ts";
+import { EXIT } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
+import { unknownApp } from "../known-app.ts";
 import { openRunnable } from "../open-workspace.ts";
 import { version } from "../../kit/version.ts";
 
@@ -18,8 +19,7 @@ export const appsCheckCommand = defineCommand({
   run: async (context, options, packages) => {
     const { plan, masker } = await openRunnable(context, options);
     const unknown = packages.filter((name) => !plan.apps.has(name));
-    if (unknown.length > 0)
-      throw new CliError(`no app that can run is called ${unknown.join(", ")}; there are: ${[...plan.apps.keys()].join(", ")}`, EXIT.problems);
+    if (unknown.length > 0) throw unknownApp(unknown, [...plan.apps.keys()]);
     const { checkApp } = await import("../check-app.ts");
     const findings: AppFinding[] = [];
     let checked = 0;

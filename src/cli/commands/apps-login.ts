@@ -3,6 +3,7 @@ import type { AppPlan } from "../../plan/types.ts";
 import { CliError, EXIT } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
 import type { RunnableWorkspace } from "../../workspace.ts";
+import { unknownApp } from "../known-app.ts";
 import { openRunnable } from "../open-workspace.ts";
 
 const loginCommand = defineCommand<{ browser?: boolean }>({
@@ -59,7 +60,7 @@ const logoutCommand = defineCommand({
 
 function httpApp({ plan }: RunnableWorkspace, name: string): AppPlan {
   const app = plan.apps.get(name);
-  if (app === undefined) throw new CliError(`no app that can run is called ${name}; there are: ${[...plan.apps.keys()].join(", ")}`, EXIT.problems);
+  if (app === undefined) throw unknownApp([name], [...plan.apps.keys()]);
   if (app.connect.transport !== "http" || app.connect.oauth === null)
     throw new CliError(`${name} does not use OAuth; for an http app write auth: { oauth: {} } under its mcp`, EXIT.problems);
   return app;

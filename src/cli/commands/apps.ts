@@ -5,6 +5,7 @@ import { wholeNumber } from "../arguments.ts";
 import { EXIT } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
 import { attach, withHost } from "../connect.ts";
+import { requireApp } from "../known-app.ts";
 import { openWorkspace, requireRunnable } from "../open-workspace.ts";
 import { printApps } from "../print-status.ts";
 
@@ -63,6 +64,7 @@ const restart = defineCommand({
   examples: ["aurora-mcp apps restart im.polaris.weather"],
   run: (context, options, [app]) =>
     withHost(context, options, "attach", async (host) => {
+      await requireApp(host, app);
       const status = await host.restartApp(app!);
       if (options.json) context.json(status);
       else context.out(printApps([status], context.style));
@@ -78,6 +80,7 @@ const logs = defineCommand<{ follow?: boolean; tail?: number }>({
     command.option("-f, --follow", "go on with new lines until Ctrl-C").option("--tail <lines>", "only so many of the last lines", wholeNumber(0)),
   run: (context, options, [app]) =>
     withHost(context, options, "attach", async (host) => {
+      await requireApp(host, app);
       const show = (line: string): void => (options.json ? context.out(JSON.stringify({ app, line })) : context.out(escapeInvisible(line)));
       if (options.follow) return host.followLog(app!, show, { signal: context.signal, ...(options.tail === undefined ? {} : { tail: options.tail }) });
       const lines = await host.appLog(app!, options.tail);

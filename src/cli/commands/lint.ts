@@ -7,6 +7,7 @@ import { defineCommand } from "../command.ts";
 import { withHost } from "../connect.ts";
 import { exportableTools } from "../exportable.ts";
 import type { Host } from "../host.ts";
+import { requireApp } from "../known-app.ts";
 
 /** One finding about what a server shows. */
 interface Finding {
@@ -38,6 +39,7 @@ export const lintCommand = defineCommand<{ texts?: boolean; schemas?: boolean; t
       .option("--target <format>", `a form to look at instead, may be given several times: ${EXPORT_FORMATS.join(", ")}`, readTarget),
   run: (context, options, [app]) =>
     withHost(context, options, "start", async (host) => {
+      await requireApp(host, app);
       const all = [...(options.schemas ? [] : await textFindings(host)), ...(options.texts ? [] : await schemaFindings(host, options.target))];
       const found = all.filter((finding) => app === undefined || finding.app === app);
       if (options.json) context.json(found);

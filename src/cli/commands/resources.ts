@@ -4,6 +4,7 @@ import { readPairs } from "../arguments.ts";
 import { collect, defineCommand } from "../command.ts";
 import { withHost } from "../connect.ts";
 import type { Context } from "../context.ts";
+import { requireApp } from "../known-app.ts";
 import { printContent } from "../print-result.ts";
 import { table } from "../table.ts";
 
@@ -48,6 +49,7 @@ const readResource = defineCommand<{ app?: string; session: string }>({
     command.option("--app <package>", "the app that has it, when several do").option("--session <name>", "conversation that the read belongs to", "cli"),
   run: (context, options, [uri]) =>
     withHost(context, options, "start", async (host) => {
+      await requireApp(host, options.app);
       printRead(
         context,
         options.json === true,

@@ -6,6 +6,7 @@ import { CliError, EXIT } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
 import { withHost } from "../connect.ts";
 import type { Host } from "../host.ts";
+import { requireApp } from "../known-app.ts";
 import { searchTools } from "../search-tools.ts";
 import type { Style } from "../style.ts";
 import { table } from "../table.ts";
@@ -34,6 +35,7 @@ const list = defineCommand<{ app?: string; cost?: boolean }>({
     command.option("--app <package>", "only this app's tools").option("--cost", "dearest first, with the sum per app (estimated tokens in every request)"),
   run: (context, options) =>
     withHost(context, options, "start", async (host) => {
+      await requireApp(host, options.app);
       const rows = (await host.toolRows()).filter((row) => options.app === undefined || row.app === options.app);
       if (options.cost) rows.sort((a, b) => b.tokens - a.tokens || (a.name < b.name ? -1 : 1));
       if (options.json) context.json(rows);
@@ -92,14 +94,18 @@ const show = defineCommand({
     }),
 });
 
-/** The row of a tool by full, short or own name. Throws a {@link CliError} that names near tools or all that are meant. */
-export async function findTool(host: Host, name: string): Promise<ToolRow> {
+/** The row of a tool by full, short or own name. Throws a {@link CliError} that names near tools, all that are meant, or why it was left out. */
+async function findTool(host: Host, name: string): Promise<ToolRow> {
   const rows = await host.toolRows();
   const exact = rows.find((row) => row.name === name) ?? rows.find((row) => row.short_name === name);
   if (exact) return exact;
   const same = rows.filter((row) => row.tool === name);
   if (same.length === 1) return same[0]!;
   if (same.length > 1) throw new CliError(`"${name}" is the name of several tools; write one of: ${same.map((row) => row.name).join(", ")}`, EXIT.problems);
+  for (const app of (await host.status()).apps) {
+    const dropped = app.dropped.find((item) => item.kind === "tool" && (item.name === name || `${app.package}.${item.name}` === name));
+    if (dropped) throw new CliError(`${app.package} lists "${dropped.name}", but it was left out: ${dropped.reason}`, EXIT.problems);
+  }
   const near = nearest(
     name,
     rows.flatMap((row) => [row.name, row.tool]),
