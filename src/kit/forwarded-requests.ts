@@ -2,6 +2,7 @@ import { own, type JsonObject } from "../base/json.ts";
 import { withoutRelatedTask } from "../calls/related-task.ts";
 import type { Target } from "../calls/targets.ts";
 import { decide } from "../policy/decide.ts";
+import { mayForward } from "../plan/grants.ts";
 import type { AppPlan } from "../plan/types.ts";
 import type { PolicyRules } from "../policy/rules.ts";
 import type { ServerRequest } from "../runtime/ports.ts";
@@ -9,11 +10,12 @@ import { refuseSecrets } from "./elicitation.ts";
 import { requestClient, requestSubject } from "./host-requests.ts";
 
 /**
- * A server's request as it may go on to the calling client (contracts 2, `grants … forward`): nothing that the policy denies, no form
+ * A server's request as it may go on to the calling client (contracts 2, `grants … forward`): nothing that no grant forwards or the policy denies, no form
  * that asks for secrets, and every question and model request says which app it comes from. Where the policy says `ask`, the
  * calling client's own person is who is asked. Throws to refuse.
  */
 export function vetForwarded(policy: PolicyRules, { plan }: Pick<Target, "plan">, asked: ServerRequest): ServerRequest {
+  if (!mayForward(plan.grants, asked.method)) throw new Error(`the grants of ${plan.package} forward no ${asked.method}`);
   const request = { ...asked, params: withoutRelatedTask(asked.params) };
   const decision = decide(policy, requestSubject(plan, request.method), { client: requestClient(plan), args: request.params }, false);
   if (decision.action === "deny") throw new Error(`denied: ${decision.reason}`);

@@ -24,11 +24,10 @@ export interface InFlight {
 /** Answers one request of a session; throws an {@link RpcError}. */
 export type MethodHandler = (session: GatewaySession, params: JsonObject, flight: InFlight) => Promise<JsonObject> | JsonObject;
 
-/** What a server-to-client method needs the client to have declared. */
+/** What a server-to-client method needs the client to have declared. The client's own roots are never asked for: what an app sees stands in its grants. */
 const NEEDED_CAPABILITY: ReadonlyMap<string, string> = new Map([
   ["sampling/createMessage", "sampling"],
   ["elicitation/create", "elicitation"],
-  ["roots/list", "roots"],
 ]);
 
 /** How a message came in. */

@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
+import { isForwarded } from "../plan/grants.ts";
 import type { AppPlan } from "../plan/types.ts";
 import type { AppListing } from "../tools/types.ts";
 import { Generation, type Life } from "./generation.ts";
@@ -60,7 +61,7 @@ export async function bringUp(plan: AppPlan, deps: AppRunnerDeps, signal: AbortS
   }
 }
 
-/** Opens one connection of an app. A server's request goes to the one call that runs in that scope, else to the kit. */
+/** Opens one connection of an app. A server's request goes to the one call that runs in that scope where the grants forward it to that client, else to the kit. */
 export function openConnection(
   plan: AppPlan,
   scope: string,
@@ -74,7 +75,8 @@ export function openConnection(
     onLog: (line, source) => deps.events.onLog(line, source),
     onProtocolError: (message) => deps.events.onProtocolError(message),
     onServerRequest: (request) => {
-      const handler = scope === "shared" ? undefined : generation()?.handlerFor(scope);
+      const forwarded = scope !== "shared" && isForwarded(plan.grants, request.method, capabilities);
+      const handler = forwarded ? generation()?.handlerFor(scope) : undefined;
       return handler ? handler(request) : deps.events.onServerRequest(request);
     },
   };

@@ -44,6 +44,27 @@ describe("client features, granted per app", () => {
     expect(answer).toMatchObject({ result: { roots: [{ uri: expect.stringMatching(/^file:\/\/\/.*\/data\/search$/), name: "search" }] } });
   });
 
+  it("answers roots and sampling itself where nothing is forwarded, also for a client that offers them", async () => {
+    for (const method of ["roots/list", "sampling/createMessage", "elicitation/create"]) {
+      await start(ask(method, { message: "?" }), {
+        isolation: "session",
+        grants: { roots: ["../data/search"], sampling: { endpoint: "http://127.0.0.1:9/v1" }, elicitation: { forward: false } },
+      });
+      const asked: unknown[] = [];
+      const { answer } = await answers({
+        client: "a",
+        session: "a",
+        clientCapabilities: { roots: {}, sampling: {}, elicitation: {} },
+        onServerRequest: async (request: unknown) => (asked.push(request), { roots: [{ uri: "file:///client" }], action: "accept" }),
+      });
+      expect(asked).toEqual([]);
+      if (method === "roots/list") expect(answer).toMatchObject({ result: { roots: [{ uri: expect.stringMatching(/\/data\/search$/) }] } });
+      else expect(answer).toMatchObject({ error: {} });
+      await t.stop();
+    }
+    await start({}, {});
+  });
+
   it("answers sampling from the configured endpoint, with its limits, and without tools", async () => {
     const seen: Record<string, unknown>[] = [];
     server = createServer((request, response) => {
