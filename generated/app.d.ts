@@ -348,7 +348,7 @@ export interface ToolSelection {
  */
 export interface Grants {
   /**
-   * Folders that roots/list shows, relative to the file that says them.
+   * Folders that roots/list shows, by their real paths, relative to the file that says them.
    */
   roots?: string[];
   sampling?: SamplingGrant;

@@ -52,6 +52,7 @@ export const DIAGNOSTIC_CODES = {
   "secret-in-args": "A secret is handed to a program on its command line.",
   "unmatched-pattern": "A file pattern matches nothing.",
   "root-covers-data": "A folder given to a server holds the host's own state.",
+  "root-missing": "A folder given to a server is not there.",
   "root-holds-secrets": "A folder given to a server holds files that may be secret.",
   "file-elsewhere": "A file that a command names is not where the server runs, but elsewhere.",
   // Host (config/topology-rules.ts)

@@ -1,7 +1,7 @@
 import type { AppManifest } from "../../generated/app.d.ts";
-import { errorAt, warningAt, type DiagnosticCode, type DiagnosticParts } from "../base/diagnostic-codes.ts";
+import { errorAt, type DiagnosticCode, type DiagnosticParts } from "../base/diagnostic-codes.ts";
 import type { Diagnostic } from "../base/diagnostics.ts";
-import { isLoopbackUrl, isUnder } from "./hosts.ts";
+import { isLoopbackUrl } from "./hosts.ts";
 import { formatPath } from "./nodes.ts";
 import type { AppConfig, KeyPath } from "./types.ts";
 
@@ -15,8 +15,8 @@ const KEYS: Readonly<Record<Transport, readonly (keyof Mcp)[]>> = {
 const WORDS: Readonly<Record<Transport, string>> = { stdio: "a program that is started (stdio)", http: "a server that is reached by URL (http)" };
 
 /** Checks what one schema cannot say: that the settings of an app, put together, make sense. */
-export function appRules(app: Pick<AppConfig, "package" | "settings" | "place">, dataDir: string): Diagnostic[] {
-  const rules = new AppRules(app, dataDir);
+export function appRules(app: Pick<AppConfig, "package" | "settings" | "place">): Diagnostic[] {
+  const rules = new AppRules(app);
   rules.run();
   return rules.diagnostics;
 }
@@ -25,12 +25,10 @@ class AppRules {
   readonly diagnostics: Diagnostic[] = [];
   readonly #app: Pick<AppConfig, "package" | "settings" | "place">;
   readonly #mcp: Mcp;
-  readonly #dataDir: string;
 
-  constructor(app: Pick<AppConfig, "package" | "settings" | "place">, dataDir: string) {
+  constructor(app: Pick<AppConfig, "package" | "settings" | "place">) {
     this.#app = app;
     this.#mcp = app.settings.mcp ?? {};
-    this.#dataDir = dataDir;
   }
 
   run(): void {
@@ -39,29 +37,10 @@ class AppRules {
     if (transport === "http") this.#http();
     if (this.#mcp.protocol === "modern")
       this.#error("unsupported-protocol", ["mcp", "protocol"], "protocol: modern (2026-07-28) is reserved for a later release", { label: 'write "auto"' });
-    for (const [index, root] of (this.#app.settings.grants?.roots ?? []).entries()) {
-      if (isUnder(this.#dataDir, root))
-        this.diagnostics.push(
-          this.#made("warning", "root-covers-data", ["grants", "roots", index], `this root shows the server the host's own state in ${this.#dataDir}`, {
-            help: ["give it a narrower folder"],
-          }),
-        );
-    }
-  }
-
-  #made(
-    severity: "error" | "warning",
-    code: DiagnosticCode,
-    path: KeyPath,
-    message: string,
-    parts: DiagnosticParts = {},
-    what: "key" | "value" = "value",
-  ): Diagnostic {
-    return (severity === "error" ? errorAt : warningAt)(code, this.#app.place(path, what), message, { path: formatPath(path), ...parts });
   }
 
   #error(code: DiagnosticCode, path: KeyPath, message: string, parts: DiagnosticParts = {}, what: "key" | "value" = "value"): undefined {
-    this.diagnostics.push(this.#made("error", code, path, message, parts, what));
+    this.diagnostics.push(errorAt(code, this.#app.place(path, what), message, { path: formatPath(path), ...parts }));
   }
 
   /** The transport, or undefined after a report. One report for the choice itself; only then keys are looked at. */

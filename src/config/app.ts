@@ -21,7 +21,6 @@ export interface AppParts {
   readonly entry: ReadEntry | undefined;
   readonly topology: ReadTopology;
   readonly root: string;
-  readonly dataDir: string;
 }
 
 /** An app as far as it goes, with the findings made on the way and its secret values. */
@@ -52,7 +51,7 @@ export function buildAppOnce(parts: AppParts): BuiltApp {
 /** Whether two sets of parts with the same manifest make the same app. Of a topology without an entry for it, an app has nothing but its name. */
 function sameParts(a: AppParts, b: AppParts): boolean {
   const sameTopology = a.topology === b.topology || (!a.entry && !b.entry && a.topology.source.display === b.topology.source.display);
-  return sameTopology && a.dataDir === b.dataDir && a.trusted === b.trusted && a.root === b.root;
+  return sameTopology && a.trusted === b.trusted && a.root === b.root;
 }
 
 /** Puts manifest and topology entry together. What is wrong parks this app and no other. */
@@ -105,7 +104,7 @@ export function buildApp(parts: AppParts): BuiltApp {
     isWritten: (path) => layers.some(({ file, prefix }) => spellings(path).some((written) => isWritten(file, [...prefix, ...written]))),
     place,
   };
-  diagnostics.push(...appRules(app, parts.dataDir));
+  diagnostics.push(...appRules(app));
   for (const path of found.literal) diagnostics.push(literalSecret(path, place(path), secretVariable(settings, path, parts.package)));
   const onCommandLine = found.paths.filter((path) => path[0] === "mcp" && (path[1] === "args" || path[1] === "command") && !found.literal.includes(path));
   for (const path of new Map(onCommandLine.map((p) => [formatPath(p), p])).values()) diagnostics.push(secretInArgs(path, place(path)));

@@ -79,8 +79,7 @@ function loadOnce(files: FileSet, context: LoadContext, memory: LoadMemory): Loa
     ),
     ...hostSecrets.literal.map((path) => literalSecret(path, placeIn(topology, path), secretVariable(topology.config, path, "host"))),
   ];
-  const dataDir = topology.config?.data_dir ?? files.root;
-  const apps = loadApps(files, topology, manifests, dataDir);
+  const apps = loadApps(files, topology, manifests);
   unit.push(...apps.unit);
   const topologyOk = topology.config !== null && !hasErrors([...topology.diagnostics, ...apps.unit]);
   const diagnostics = sortDiagnostics([...unit, ...apps.diagnostics]);
@@ -129,7 +128,7 @@ interface LoadedApps {
   readonly secrets: string[];
 }
 
-function loadApps(files: FileSet, topology: ReadTopology, manifests: readonly { source: ManifestSource; read: ReadManifest }[], dataDir: string): LoadedApps {
+function loadApps(files: FileSet, topology: ReadTopology, manifests: readonly { source: ManifestSource; read: ReadManifest }[]): LoadedApps {
   const out: LoadedApps = { apps: [], unit: [], diagnostics: [], secrets: [] };
   const byPackage = new Map<string, { source: ManifestSource; read: ReadManifest }[]>();
   for (const manifest of manifests) {
@@ -168,7 +167,6 @@ function loadApps(files: FileSet, topology: ReadTopology, manifests: readonly { 
       entry: topology.entries.get(name),
       topology,
       root: files.root,
-      dataDir,
     });
     out.apps.push(built.app);
     out.diagnostics.push(...built.diagnostics);

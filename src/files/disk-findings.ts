@@ -1,10 +1,12 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import path from "node:path";
-import { warningAt } from "../base/diagnostic-codes.ts";
+import { warningAt, type DiagnosticCode } from "../base/diagnostic-codes.ts";
 import type { Diagnostic } from "../base/diagnostics.ts";
 import { formatPath } from "../config/nodes.ts";
 import type { AppConfig, Config, KeyPath } from "../config/types.ts";
+import { isUnder } from "../config/hosts.ts";
+import { realPath, rootFolder } from "./real-path.ts";
 import { createPace } from "./stats.ts";
 
 /** Most names looked at in one root. */
@@ -16,7 +18,8 @@ const looked = new WeakMap<AppConfig, readonly Diagnostic[]>();
 
 /**
  * Warnings that need a look at the disk: files that a command names and that lie elsewhere (contracts 3), and roots that hold secrets
- * (contracts 2). An app that did not change is not looked at again.
+ * or the host's own state, or are not there (contracts 2). What lies in an app's folders is not looked at again while the app does
+ * not change; where its roots lead is, for a link may have been changed.
  */
 export async function diskFindings(config: Config): Promise<Diagnostic[]> {
   const pace = createPace();
@@ -28,17 +31,47 @@ export async function diskFindings(config: Config): Promise<Diagnostic[]> {
       looked.set(app, (found = await lookAt(app, config)));
       await pace();
     }
-    out.push(...found);
+    out.push(...found, ...rootPlaces(app, config));
   }
   return out;
 }
 
+/** Where the roots of an app lead, links followed. */
+function rootPlaces(app: AppConfig, config: Config): Diagnostic[] {
+  const dataDir = config.topology.value.data_dir ?? config.root;
+  const realData = realPath(dataDir) ?? dataDir;
+  return (app.settings.grants?.roots ?? []).flatMap((root, i) => {
+    const at: KeyPath = ["grants", "roots", i];
+    const folder = rootFolder(root);
+    const real = realPath(folder);
+    if (real === null || !existsSync(folder))
+      return [
+        warning(
+          app,
+          config,
+          "root-missing",
+          at,
+          `there is no folder ${folder}`,
+          "make the folder, or correct the path: it is relative to the file that says it",
+        ),
+      ];
+    const leads = real === folder ? "" : ` (it leads to ${real})`;
+    if (!statSync(folder).isDirectory()) return [warning(app, config, "root-missing", at, `${folder} is no folder${leads}`, "give the folder that holds it")];
+    if (!isUnder(realData, real)) return [];
+    return [warning(app, config, "root-covers-data", at, `this root shows the server the host's own state in ${dataDir}${leads}`, "give it a narrower folder")];
+  });
+}
+
+function warning(app: AppConfig, config: Config, code: DiagnosticCode, at: KeyPath, message: string, help: string): Diagnostic {
+  const place = app.place(at);
+  const prefix = place.file === config.topology.source.display ? `apps.${app.package}.` : "";
+  return warningAt(code, place, message, { path: `${prefix}${formatPath(at)}`, help: [help] });
+}
+
 async function lookAt(app: AppConfig, config: Config): Promise<Diagnostic[]> {
   const out: Diagnostic[] = [];
-  const warn = (code: "file-elsewhere" | "root-holds-secrets", at: KeyPath, message: string, help: string): void => {
-    const place = app.place(at);
-    const prefix = place.file === config.topology.source.display ? `apps.${app.package}.` : "";
-    out.push(warningAt(code, place, message, { path: `${prefix}${formatPath(at)}`, help: [help] }));
+  const warn = (code: DiagnosticCode, at: KeyPath, message: string, help: string): void => {
+    out.push(warning(app, config, code, at, message, help));
   };
   const { command, args = [], cwd = config.root } = app.settings.mcp ?? {};
   if (command !== undefined) {
@@ -67,7 +100,7 @@ async function lookAt(app: AppConfig, config: Config): Promise<Diagnostic[]> {
     }
   }
   for (const [i, root] of (app.settings.grants?.roots ?? []).entries()) {
-    const [first, ...more] = await secretsIn(root);
+    const [first, ...more] = await secretsIn(rootFolder(root));
     if (first !== undefined)
       warn(
         "root-holds-secrets",

@@ -1,5 +1,3 @@
-import path from "node:path";
-import { pathToFileURL } from "node:url";
 import type { Approvals } from "../calls/approvals.ts";
 import type { Limits } from "../calls/limits.ts";
 import type { JsonObject } from "../base/json.ts";
@@ -11,6 +9,7 @@ import type { ServerRequest } from "../runtime/ports.ts";
 import type { Snapshot } from "../runtime/snapshot.ts";
 import { pinOf } from "../tools/pins.ts";
 import { answerOf, refuseSecrets } from "./elicitation.ts";
+import type { RootGrants } from "./root-grants.ts";
 import { sampleFrom } from "./sampling-endpoint.ts";
 
 /** What answering a server's requests works with. */
@@ -18,6 +17,7 @@ export interface HostRequestDeps {
   readonly snapshot: () => Snapshot;
   readonly approvals: Approvals;
   readonly limits: Limits;
+  readonly roots: RootGrants;
 }
 
 /** Answers server-to-client requests that no running call answers. What may arrive at all stands in the app's grants. */
@@ -27,8 +27,7 @@ export type HostRequests = (app: AppPlan, request: ServerRequest) => Promise<Jso
 export function createHostRequests(deps: HostRequestDeps): HostRequests {
   return async (app, request) => {
     const { grants } = app;
-    if (request.method === "roots/list")
-      return { roots: (grants.roots ?? []).map((folder) => ({ uri: pathToFileURL(folder).href, name: path.basename(folder) })) };
+    if (request.method === "roots/list") return deps.roots.answer(app);
     if (request.method === "sampling/createMessage" && grants.sampling?.endpoint !== undefined) {
       const decision = await leaveFor(deps, app, request);
       const limit = deps.limits.acquire(decision.limits);

@@ -33,6 +33,7 @@ import { createResourceWatch, type ResourceWatch } from "./resource-watch.ts";
 import { createServerLogs } from "./server-logs.ts";
 import { createServerSettings, type ServerSettings } from "./server-settings.ts";
 import { changeSignals, crashSignal, hostSignal, notificationSignal, startedSignal, stopSignal } from "./runtime-signals.ts";
+import { createRootGrants } from "./root-grants.ts";
 import { openStores, type Stores } from "./stores.ts";
 import { appStatus } from "./status.ts";
 import { AppLog } from "../runtime/app-log.ts";
@@ -176,7 +177,12 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
   });
   const resources = createResourceWatch({ ingest, plan: current, onUpdate: (app, uri) => events.emit("resource", app, uri), log });
   const tellDropped = createDroppedLog(log);
-  const hostRequests = createHostRequests({ snapshot: () => runtime.snapshot, approvals: stores.approvals, limits: stores.limits });
+  const roots = createRootGrants((app, message) => {
+    appLog(app.package).add(`[kit] ${message}`);
+    log.warn({ app: app.package }, message);
+  });
+  roots.follow(plan);
+  const hostRequests = createHostRequests({ snapshot: () => runtime.snapshot, approvals: stores.approvals, limits: stores.limits, roots });
   const runtime: Runtime = new Runtime(plan, {
     connector,
     clock,
@@ -186,7 +192,8 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     mask: (text) => masker.text(text),
     pins: (app, tool) => pins.check(app, "tool", tool),
     events: {
-      onSnapshot: (_snapshot, changed) => {
+      onSnapshot: (snapshot, changed) => {
+        roots.follow(snapshot.plan);
         if (!changed) return;
         options.onCatalog();
         policyWarnings.look();

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile, symlink } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -201,10 +201,16 @@ describe("without a host", () => {
     const text = await readFile(file, "utf8");
     await writeFile(
       file,
-      `${text}\napps:\n  org.example.hello: { grants: { roots: [".."] } }\n  org.example.files: { trust: high, mcp: { command: node, args: ["--dir=apps"] } }\n  org.example.own: { trust: high, mcp: { command: node, args: ["--dir=data"] } }\n`,
+      `${text}\napps:\n  org.example.hello: { grants: { roots: [".."] } }\n  org.example.files: { trust: high, mcp: { command: node, args: ["--dir=apps"] } }\n  org.example.own: { trust: high, mcp: { command: node, args: ["--dir=data"] } }\n  org.example.link: { trust: high, mcp: { command: node, args: ["--dir=data/up"] }, grants: { roots: ["../data/up"] } }\n`,
     );
+    await mkdir(path.join(root, "data"), { recursive: true });
+    await symlink("..", path.join(root, "data/up"));
     const found = await json("doctor");
     await writeFile(file, text);
+    await rm(path.join(root, "data/up"));
+    expect(found.value).toContainEqual(
+      expect.objectContaining({ name: "writes org.example.link", message: expect.stringMatching(/root .*data\/up and argument --dir=data\/up let/) }),
+    );
     expect(found.value).toContainEqual(
       expect.objectContaining({ name: "writes org.example.hello", state: "warning", help: expect.stringContaining("can run programs as you") }),
     );

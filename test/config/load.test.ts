@@ -162,15 +162,6 @@ describe("paths", () => {
       inbox: { receipts: "off", dir: "/ws/data/kernel/inbox/pending" },
     });
   });
-
-  test("a root that covers the host's own state is a warning", () => {
-    expect(
-      lines(load(withManifest("package: a\nmcp: { command: node }\ngrants: { roots: ['..', '../../data', '../../data/a', '../../dat'] }\n"))).map(
-        (line) => line.split(" | ")[0],
-      ),
-    ).toEqual(["apps/demo/manifest.yaml:3:25 warning[root-covers-data] this root shows the server the host's own state in /ws/data"]);
-    expect(load(withManifest("package: a\nmcp: { command: node }\ngrants: { roots: ['../..'] }\n")).diagnostics).toHaveLength(1);
-  });
 });
 
 describe("an app that is out", () => {

@@ -1,3 +1,5 @@
+import { mkdir, symlink } from "node:fs/promises";
+import path from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { loadWorkspace } from "../../src/workspace.ts";
 import { makeWorkspace, type TestWorkspace } from "../support/workspace.ts";
@@ -5,8 +7,9 @@ import { makeWorkspace, type TestWorkspace } from "../support/workspace.ts";
 let ws: TestWorkspace;
 afterEach(() => ws.remove());
 
-async function found(files: Readonly<Record<string, string>>): Promise<string[]> {
+async function found(files: Readonly<Record<string, string>>, prepare?: (root: string) => Promise<unknown>): Promise<string[]> {
   ws = await makeWorkspace(files);
+  await prepare?.(ws.root);
   const { diagnostics } = await loadWorkspace({ cwd: ws.root, env: {}, topology: ws.topology });
   return diagnostics.map((d) =>
     `${d.place?.file}:${d.place?.line} ${d.path} ${d.severity}[${d.code}] ${d.message} | ${d.help?.join()}`.replaceAll(ws.root, "ROOT"),
@@ -62,4 +65,33 @@ test("roots that hold secrets, and roots that only look like it", async () => {
   expect(
     await found({ "topology/topology.yaml": root("../project"), "project/.env.example": "A=", "project/key.txt": "", "project/node_modules/x/a.pem": "" }),
   ).toEqual([]);
+});
+
+const withRoots = (...folders: string[]): Record<string, string> => ({
+  "topology/topology.yaml": `topology: 1\napps:\n  demo: { mcp: { command: files }, grants: { roots: ${JSON.stringify(folders)} } }\n`,
+});
+
+test("a root that covers the host's own state, by its name or over a link", async () => {
+  const files = { ...withRoots("../data", "../data/a", "../dat", "../rl", "..", "../up/x"), "data/a/f": "", "dat/f": "" };
+  const prepare = (root: string) =>
+    Promise.all([symlink("data", path.join(root, "rl")), symlink(".", path.join(root, "up")), symlink("data", path.join(root, "x"))]);
+  expect(await found(files, prepare)).toEqual([
+    "topology/topology.yaml:3 apps.demo.grants.roots[0] warning[root-covers-data] this root shows the server the host's own state in ROOT/data | give it a narrower folder",
+    "topology/topology.yaml:3 apps.demo.grants.roots[3] warning[root-covers-data] this root shows the server the host's own state in ROOT/data (it leads to ROOT/data) | give it a narrower folder",
+    "topology/topology.yaml:3 apps.demo.grants.roots[4] warning[root-covers-data] this root shows the server the host's own state in ROOT/data | give it a narrower folder",
+    "topology/topology.yaml:3 apps.demo.grants.roots[5] warning[root-covers-data] this root shows the server the host's own state in ROOT/data (it leads to ROOT/data) | give it a narrower folder",
+  ]);
+});
+
+test("a data folder that is itself a link is covered by a root that holds what it leads to", async () => {
+  const prepare = async (root: string) => (await mkdir(path.join(root, "real/state"), { recursive: true }), symlink("real/state", path.join(root, "data")));
+  expect(await found(withRoots("../real"), prepare)).toEqual([expect.stringContaining("roots[0] warning[root-covers-data]")]);
+});
+
+test("a root that is not there, leads nowhere, or is a file", async () => {
+  expect(await found({ ...withRoots("../gone", "../dangling", "../file"), file: "" }, (root) => symlink("nowhere", path.join(root, "dangling")))).toEqual([
+    "topology/topology.yaml:3 apps.demo.grants.roots[0] warning[root-missing] there is no folder ROOT/gone | make the folder, or correct the path: it is relative to the file that says it",
+    "topology/topology.yaml:3 apps.demo.grants.roots[1] warning[root-missing] there is no folder ROOT/dangling | make the folder, or correct the path: it is relative to the file that says it",
+    "topology/topology.yaml:3 apps.demo.grants.roots[2] warning[root-missing] ROOT/file is no folder | give the folder that holds it",
+  ]);
 });

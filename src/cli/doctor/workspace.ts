@@ -2,6 +2,8 @@ import { constants } from "node:fs";
 import { access, mkdtemp, rm, stat } from "node:fs/promises";
 import { createServer } from "node:net";
 import path from "node:path";
+import { isUnder } from "../../config/hosts.ts";
+import { realPath, rootFolder } from "../../files/real-path.ts";
 import type { AppPlan, Plan } from "../../plan/types.ts";
 import type { Check, Patient } from "./check.ts";
 import { count } from "../../base/text.ts";
@@ -134,10 +136,11 @@ export function checkWorkspaceWriters(plan: Plan): Check[] {
 function waysIn(app: AppPlan, { root, topologyFile, apps }: Plan): string[] {
   const workspace = [root, path.dirname(topologyFile)];
   const manifests = [...apps.values()].map((other) => path.dirname(path.resolve(root, other.source)));
+  // Links are followed on both sides: a folder is what it leads to.
   const covers = (folder: string, targets = [...workspace, ...manifests]): boolean =>
-    targets.some((target) => target === folder || target.startsWith(folder.endsWith(path.sep) ? folder : folder + path.sep));
+    targets.some((target) => isUnder(realPath(target) ?? target, realPath(folder) ?? folder));
   const ways: string[] = [];
-  for (const folder of app.grants.roots ?? []) if (covers(folder)) ways.push(`root ${folder}`);
+  for (const folder of app.grants.roots ?? []) if (covers(rootFolder(folder))) ways.push(`root ${folder}`);
   if (app.connect.transport === "http") return ways;
   const { args, cwd } = app.connect;
   for (const arg of args) {
