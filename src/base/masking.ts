@@ -46,6 +46,23 @@ export function isPlaceName(name: string): boolean {
 }
 
 const holdsSecret = remember((name) => isSecretName(name) && !isPlaceName(name));
+/** Whether numbers under this name count tokens and are none: `tokens`, `maxTokens`, `token_count`. */
+export function isCountName(name: string): boolean {
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .toLowerCase()
+    .split(/[^a-z]+/)
+    .filter((word) => word !== "");
+  const others = words.filter((word) => !/^tokens?$/.test(word));
+  const counting = others.length < words.length && others.every((word) => COUNTING.test(word) || COUNTED.test(word));
+  return counting && (words.includes("tokens") || others.some((word) => COUNTING.test(word)));
+}
+
+/** Words that make a number of `token` beside them, and words for what is counted so. */
+const COUNTING = /^(max|min|maximum|minimum|total|num|count|counts|limit|budget|used|usage|remaining|average|cost|price|length|size)$/;
+const COUNTED = /^(per|input|output|prompt|completion|cached|cache|reasoning|thinking|generated|estimated|minute|second|day|details)$/;
+
+const countsTokens = remember(isCountName);
 
 /** Makes a masker; secrets may be added at any time. */
 export function createMasker(secrets: Iterable<string> = []): Masker {
@@ -129,7 +146,8 @@ function maskValue(input: unknown, masker: Masker, depth: number): unknown {
   if (!isObject(input) || input instanceof ExactNumber) return input;
   const out: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(input)) {
-    const secret = holdsSecret(key) && (typeof value === "string" || typeof value === "number") && value !== "";
+    const number = typeof value === "number" || value instanceof ExactNumber;
+    const secret = holdsSecret(key) && ((typeof value === "string" && value !== "") || (number && !countsTokens(key)));
     setOwn(out, masker.text(key), secret ? MASK : maskValue(value, masker, depth + 1));
   }
   return out;

@@ -1,15 +1,17 @@
 import type { Approval } from "../calls/approvals.ts";
 import { compileSchema } from "../base/json-schema.ts";
 import { isObject, own, type JsonObject } from "../base/json.ts";
-import { isSecretName } from "../base/masking.ts";
+import { isCountName, isSecretName } from "../base/masking.ts";
 
 /** Refuses a form that asks for secrets (guide 9.3): those never go through a form. Throws with the field's name. */
 export function refuseSecrets(params: JsonObject): void {
   if (own(params, "mode") === "url") return;
   const properties = own(own(params, "requestedSchema"), "properties");
   for (const [name, schema] of Object.entries(isObject(properties) ? properties : {})) {
+    const text = !["integer", "number", "boolean"].includes(String(own(schema, "type")));
     const words = [name, own(schema, "title"), own(schema, "format") === "password" ? "password" : ""].map(String);
-    if (words.some(isSecretName)) throw new Error(`the form asks for "${name}": a form must not ask for passwords, keys or tokens; use URL mode`);
+    if (words.some((word) => isSecretName(word) && (text || !isCountName(word))))
+      throw new Error(`the form asks for "${name}": a form must not ask for passwords, keys or tokens; use URL mode`);
   }
 }
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { parseExact } from "../../src/base/exact-json.ts";
 import { errorFields, jsonLine, shapeOf } from "../../src/base/log-safe.ts";
 import { createMasker, isPlaceName, isSecretName } from "../../src/base/masking.ts";
 import { createNeedles } from "../../src/base/needles.ts";
@@ -59,6 +60,39 @@ describe("known secrets", () => {
     expect(masker.value(input)).toEqual({ "***": 1, list: [{ note: "is ***" }], password: "***", pin: 1234 });
     expect(input).toEqual(copy);
     expect(Object.keys(masker.value(JSON.parse('{"__proto__":{"a":1}}')) as object)).toEqual(["__proto__"]);
+  });
+
+  it("numbers that count tokens are none, all others under such names are", () => {
+    const counts = {
+      maxTokens: 50,
+      max_tokens: 50,
+      tokens: 3,
+      token_count: 4,
+      totalTokens: 5,
+      prompt_tokens: 6,
+      tokensPerMinute: 7,
+      "cached-tokens": 8,
+      token_limit: 9,
+    };
+    expect(masker.value(counts)).toEqual(counts);
+    expect(masker.value({ streamTokens: true, token: false })).toEqual({ streamTokens: true, token: false });
+    const secrets = {
+      token: 12345678,
+      access_token: 1,
+      inputToken: 2,
+      apiKey: 3,
+      password: 4,
+      maxTokens: "abc",
+      tokens: "abc",
+      token_count: "abc",
+      secret_count: 5,
+      resetTokens: 6,
+    };
+    expect(masker.value(secrets)).toEqual(Object.fromEntries(Object.keys(secrets).map((name) => [name, "***"])));
+    expect(masker.value(parseExact('{"password":12345678901234567890,"maxTokens":12345678901234567890}'))).toMatchObject({
+      password: "***",
+      maxTokens: { digits: "12345678901234567890" },
+    });
   });
 
   it("in errors with stack and causes", () => {
