@@ -250,7 +250,7 @@ export interface ApprovalSettings {
    */
   wait?: Duration;
   /**
-   * Whether two different operators must approve.
+   * Whether two people of different names must approve; names are self-declared under the one operator token.
    */
   four_eyes?: boolean;
   /**

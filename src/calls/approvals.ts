@@ -2,6 +2,7 @@ import type { CancelSignal } from "../base/cancel-signal.ts";
 import type { Clock } from "../base/clock.ts";
 import { KitError } from "../base/errors.ts";
 import { parseExact, stringifyExact } from "../base/exact-json.ts";
+import { isInvisible } from "../base/text.ts";
 import { deepFreeze, digest, type JsonObject } from "../base/json.ts";
 import type { RuleRef } from "../policy/types.ts";
 import type { Journal } from "../runtime/ports.ts";
@@ -62,7 +63,7 @@ export interface Approvals {
   request(wish: ApprovalRequest): Promise<Approval>;
   /** Resolves once it is no longer pending, or after `ms`, or when the signal fires; gives the approval as it stands then. */
   waitFor(id: string, ms: number, signal?: CancelSignal): Promise<Approval>;
-  /** A person's decision; for the operator role only. With four eyes two different people must approve, none of them the caller. Throws when the id is unknown or no longer open. */
+  /** A person's decision; for the operator role only. With four eyes two names must approve that are different in more than case, spaces and Unicode form, none of them the caller's. Throws when the id is unknown or no longer open. */
   decide(id: string, decision: "approve" | "deny", by: string, note?: string): Promise<Approval>;
   /** Uses an approval up, once, for exactly the call it was given for; the stored `args` are what must run. Throws APPROVAL_REQUIRED, _DENIED or _EXPIRED. */
   consume(id: string, call: ApprovalBinding): Promise<Approval>;
@@ -214,9 +215,12 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
         const found = mustHave(id);
         if (found.state === "expired") throw new KitError("APPROVAL_EXPIRED", `approval ${id} has expired; the caller has to ask again`);
         if (found.state !== "pending") throw new KitError("INVALID_ARGUMENTS", `approval ${id} is already ${found.state}`);
+        const person = personKey(by);
+        if (person === "") throw new KitError("INVALID_ARGUMENTS", `a decision needs the name of who decides`);
         if (decision === "approve" && found.fourEyes) {
-          if (by === found.client) throw new KitError("APPROVAL_DENIED", `approval ${id} needs four eyes: ${by} made the call and cannot approve it`);
-          if (found.approvedBy.includes(by))
+          if (person === personKey(found.client))
+            throw new KitError("APPROVAL_DENIED", `approval ${id} needs four eyes: ${by} made the call and cannot approve it`);
+          if (found.approvedBy.some((earlier) => personKey(earlier) === person))
             throw new KitError("APPROVAL_REQUIRED", `approval ${id} needs four eyes: ${by} has approved it already, another person must too`);
         }
         const record = { kind: "decided" as const, id, decision, by, note: note ?? null, at: clock.now() };
@@ -256,6 +260,12 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
     },
   };
   return queue;
+}
+
+/** What two spellings of one person's name have in common: no white space or hidden characters, one Unicode form, one case. */
+function personKey(name: string): string {
+  const visible = [...name.normalize("NFKC")].filter((char) => !isInvisible(char) && !/\s/.test(char));
+  return visible.join("").toLowerCase().normalize("NFKC");
 }
 
 /** The approval after one decision; with four eyes the first yes leaves it pending. */

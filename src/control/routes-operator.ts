@@ -8,7 +8,7 @@ const DECISION_BODY: JsonObject = {
   type: "object",
   additionalProperties: false,
   properties: {
-    by: { type: "string", minLength: 1, maxLength: 128, description: "Who decides, for the record. Default `operator`." },
+    by: { type: "string", minLength: 1, maxLength: 128, description: "Who decides, for the record, as the holder of the token says. Default `operator`." },
     reason: { type: "string", maxLength: 2000 },
   },
 };

@@ -129,6 +129,21 @@ describe("approvals", () => {
     expect((await queue.consume(id, wish())).state).toBe("used");
   });
 
+  it.each(["Alice", "alice ", " ALICE", "a\u200blice", "\uff41lice", "al ice"])("four eyes: %j is alice again", async (name) => {
+    const { queue } = await setup();
+    const { id } = await queue.request(wish({ fourEyes: true }));
+    await queue.decide(id, "approve", "alice");
+    await expect(queue.decide(id, "approve", name)).rejects.toThrow("another person");
+    const own = await queue.request(wish({ fourEyes: true, client: "alice" }));
+    await expect(queue.decide(own.id, "approve", name)).rejects.toMatchObject({ code: "APPROVAL_DENIED" });
+  });
+
+  it.each(["", "  ", "\u200b"])("nobody decides under the name %j", async (name) => {
+    const { queue } = await setup();
+    const { id } = await queue.request(wish());
+    await expect(queue.decide(id, "approve", name)).rejects.toMatchObject({ code: "INVALID_ARGUMENTS" });
+  });
+
   it("a decision is final, and unknown ids are told", async () => {
     const { queue } = await setup();
     const { id } = await queue.request(wish());
