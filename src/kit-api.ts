@@ -194,7 +194,7 @@ export interface ApprovalRow {
   readonly rule: RuleRef | null;
   readonly created_at: string;
   readonly expires_at: string;
-  readonly state: "pending" | "approved" | "denied" | "expired" | "used";
+  readonly state: "pending" | "approved" | "denied" | "expired" | "used" | "withdrawn";
   readonly decided_by: readonly string[];
 }
 

@@ -2,7 +2,7 @@ import { canonicalJson, type Json } from "../base/json.ts";
 import type { Masker } from "../base/masking.ts";
 import { escapeInvisible, truncate } from "../base/text.ts";
 import type { ApprovalRow } from "../kit-api.ts";
-import type { Approval } from "./approvals.ts";
+import type { Approval } from "./approval.ts";
 
 /** The row of an approval for print and the control API: times as ISO texts, secrets in the arguments masked. */
 export function approvalRow(approval: Approval, masker: Masker): ApprovalRow {

@@ -2,60 +2,20 @@ import type { CancelSignal } from "../base/cancel-signal.ts";
 import type { Clock } from "../base/clock.ts";
 import { KitError } from "../base/errors.ts";
 import { parseExact, stringifyExact } from "../base/exact-json.ts";
-import { isInvisible } from "../base/text.ts";
-import { deepFreeze, digest, type JsonObject } from "../base/json.ts";
-import type { RuleRef } from "../policy/types.ts";
+import { deepFreeze, type JsonObject } from "../base/json.ts";
 import type { Journal } from "../runtime/ports.ts";
-import type { Risk } from "../tools/types.ts";
-
-/** What an approval is for. All of it is bound: another tool, pin, argument, caller or conversation needs another approval. */
-export interface ApprovalBinding {
-  readonly app: string;
-  readonly tool: string;
-  readonly pin: string;
-  readonly args: JsonObject;
-  readonly client: string;
-  readonly session: string;
-}
-
-/** A wish for an approval, with what the person who decides should know. */
-export interface ApprovalRequest extends ApprovalBinding {
-  /** Name of the tool as people see it. */
-  readonly full: string;
-  readonly risk: Risk;
-  readonly reason: string;
-  readonly rule: RuleRef | null;
-  readonly expiresMs: number;
-  readonly fourEyes: boolean;
-}
-
-export type ApprovalState = "pending" | "approved" | "denied" | "expired" | "used";
-
-/** An approval as it stands. Times are wall clock milliseconds. */
-export interface Approval extends Omit<ApprovalRequest, "expiresMs"> {
-  readonly id: string;
-  readonly binding: string;
-  readonly createdAt: number;
-  readonly expiresAt: number;
-  readonly state: ApprovalState;
-  readonly approvedBy: readonly string[];
-  readonly deniedBy: string | null;
-  /** What the person wrote with the decision. */
-  readonly note: string | null;
-}
-
-/** One line of the journal of approvals. The file holds arguments as they are and so is for its owner only (mode 0600). */
-export type ApprovalRecord =
-  | { readonly kind: "asked"; readonly approval: Omit<Approval, "args">; /** JSON text, so that no digit is lost. */ readonly args: string }
-  | {
-      readonly kind: "decided";
-      readonly id: string;
-      readonly decision: "approve" | "deny";
-      readonly by: string;
-      readonly note: string | null;
-      readonly at: number;
-    }
-  | { readonly kind: "used"; readonly id: string; readonly at: number };
+import {
+  asked,
+  bindingOf,
+  checkDecision,
+  checkUse,
+  decided,
+  replayed,
+  type Approval,
+  type ApprovalBinding,
+  type ApprovalRecord,
+  type ApprovalRequest,
+} from "./approval.ts";
 
 /** The queue of calls that wait for a person (contracts 5). */
 export interface Approvals {
@@ -67,6 +27,8 @@ export interface Approvals {
   decide(id: string, decision: "approve" | "deny", by: string, note?: string): Promise<Approval>;
   /** Uses an approval up, once, for exactly the call it was given for; the stored `args` are what must run. Throws APPROVAL_REQUIRED, _DENIED or _EXPIRED. */
   consume(id: string, call: ApprovalBinding): Promise<Approval>;
+  /** Ends one that is pending or not used yet, because what waited for it has ended. */
+  withdraw(id: string): Promise<void>;
   get(id: string): Approval | undefined;
   /** Pending ones, oldest first; with `all` the closed ones too, as far as they are still kept. */
   list(all?: boolean): Approval[];
@@ -86,12 +48,6 @@ const MAX_PENDING = 1000;
 /** Closed approvals are kept this long for `approvals list --all`. */
 const KEEP_CLOSED_MS = 86_400_000;
 const MAX_KEPT = 5000;
-
-/** The hash an approval is bound to: app, tool, pin, canonical arguments, client and session. Order of keys does not matter, every value does. */
-export function bindingOf(call: ApprovalBinding): string {
-  const { app, tool, pin, args, client, session } = call;
-  return digest({ app, tool, pin, args, client, session }, "approval");
-}
 
 /** Opens the queue with what its journal holds; approvals survive a restart, used ones stay used. */
 export async function openApprovals(options: ApprovalsOptions): Promise<Approvals> {
@@ -115,7 +71,7 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
   };
   const current = (id: string): Approval | undefined => {
     const found = approvals.get(id);
-    if (!found || (found.state !== "pending" && found.state !== "approved") || clock.now() < found.expiresAt) return found;
+    if (!found || !isOpen(found) || clock.now() < found.expiresAt) return found;
     return announce({ ...found, state: "expired" });
   };
   const mustHave = (id: string): Approval => {
@@ -124,19 +80,17 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
     return found;
   };
   const prune = (): void => {
-    const closed = [...approvals.values()].filter((a) => a.state !== "pending" && a.state !== "approved");
+    const closed = [...approvals.values()].filter((a) => !isOpen(a));
     const tooMany = approvals.size - MAX_KEPT;
     for (const [i, a] of closed.entries()) if (i < tooMany || clock.now() - a.expiresAt > KEEP_CLOSED_MS) approvals.delete(a.id);
   };
 
   for (const record of await journal.read()) {
-    if (record.kind === "asked") {
-      set({ ...record.approval, args: parseExact(record.args) as JsonObject });
-      continue;
-    }
-    const found = approvals.get(record.id);
-    if (found) set(record.kind === "used" ? { ...found, state: "used" } : decided(found, record));
+    const next = replayed(approvals.get(record.kind === "asked" ? record.approval.id : record.id), record);
+    if (next !== null) set(next);
   }
+  // What waited for them ended with the host that asked.
+  for (const a of approvals.values()) if (a.live === true && isOpen(a)) set({ ...a, state: "withdrawn" });
   prune();
   await journal.rewrite(snapshot(approvals));
   let written = approvals.size;
@@ -213,16 +167,7 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
     decide: (id, decision, by, note) =>
       inTurn(async () => {
         const found = mustHave(id);
-        if (found.state === "expired") throw new KitError("APPROVAL_EXPIRED", `approval ${id} has expired; the caller has to ask again`);
-        if (found.state !== "pending") throw new KitError("INVALID_ARGUMENTS", `approval ${id} is already ${found.state}`);
-        const person = personKey(by);
-        if (person === "") throw new KitError("INVALID_ARGUMENTS", `a decision needs the name of who decides`);
-        if (decision === "approve" && found.fourEyes) {
-          if (person === personKey(found.client))
-            throw new KitError("APPROVAL_DENIED", `approval ${id} needs four eyes: ${by} made the call and cannot approve it`);
-          if (found.approvedBy.some((earlier) => personKey(earlier) === person))
-            throw new KitError("APPROVAL_REQUIRED", `approval ${id} needs four eyes: ${by} has approved it already, another person must too`);
-        }
+        checkDecision(found, decision, by);
         const record = { kind: "decided" as const, id, decision, by, note: note ?? null, at: clock.now() };
         return commit(record, decided(found, record));
       }),
@@ -230,24 +175,14 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
     consume: (id, call) =>
       inTurn(async () => {
         const found = mustHave(id);
-        // A stranger's id tells nothing about the call it belongs to.
-        if (found.binding !== bindingOf(call))
-          throw new KitError(
-            "APPROVAL_REQUIRED",
-            `approval ${id} was given for another call: it holds only for the same tool, arguments, caller and session; call again without it`,
-          );
-        if (found.state === "pending") throw new KitError("APPROVAL_REQUIRED", `approval ${id} still waits for a person`, { details: { approval_id: id } });
-        if (found.state === "denied")
-          throw new KitError("APPROVAL_DENIED", `the call was refused by ${found.deniedBy ?? "a person"}${found.note ? `: ${found.note}` : ""}`, {
-            details: { approval_id: id },
-          });
-        if (found.state === "expired")
-          throw new KitError("APPROVAL_EXPIRED", `approval ${id} has expired; call again without it`, { details: { approval_id: id } });
-        if (found.state === "used")
-          throw new KitError("APPROVAL_REQUIRED", `approval ${id} has been used: one approval is good for one call; call again without it`, {
-            details: { approval_id: id },
-          });
+        checkUse(found, call);
         return commit({ kind: "used", id, at: clock.now() }, { ...found, state: "used" });
+      }),
+
+    withdraw: (id) =>
+      inTurn(async () => {
+        const found = current(id);
+        if (found !== undefined && isOpen(found)) await commit({ kind: "withdrawn", id, at: clock.now() }, { ...found, state: "withdrawn" });
       }),
 
     get: current,
@@ -262,24 +197,10 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
   return queue;
 }
 
-/** What two spellings of one person's name have in common: no white space or hidden characters, one Unicode form, one case. */
-function personKey(name: string): string {
-  const visible = [...name.normalize("NFKC")].filter((char) => !isInvisible(char) && !/\s/.test(char));
-  return visible.join("").toLowerCase().normalize("NFKC");
-}
-
-/** The approval after one decision; with four eyes the first yes leaves it pending. */
-function decided(approval: Approval, record: Extract<ApprovalRecord, { kind: "decided" }>): Approval {
-  if (record.decision === "deny") return { ...approval, state: "denied", deniedBy: record.by, note: record.note };
-  const approvedBy = [...approval.approvedBy, record.by];
-  return { ...approval, approvedBy, note: record.note, state: approvedBy.length >= (approval.fourEyes ? 2 : 1) ? "approved" : "pending" };
-}
-
 function snapshot(approvals: ReadonlyMap<string, Approval>): ApprovalRecord[] {
   return [...approvals.values()].map(asked);
 }
 
-function asked(approval: Approval): ApprovalRecord {
-  const { args, ...rest } = approval;
-  return { kind: "asked", approval: rest, args: stringifyExact(args) };
+function isOpen({ state }: Approval): boolean {
+  return state === "pending" || state === "approved";
 }

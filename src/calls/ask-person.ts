@@ -1,6 +1,7 @@
 import type { CancelSignal } from "../base/cancel-signal.ts";
 import { KitError } from "../base/errors.ts";
-import type { Approval, ApprovalBinding, Approvals } from "./approvals.ts";
+import type { Approval, ApprovalBinding } from "./approval.ts";
+import type { Approvals } from "./approvals.ts";
 import type { Granted, OperationOptions } from "./operation.ts";
 import type { Target } from "./targets.ts";
 

@@ -13,6 +13,11 @@ export function withoutRelatedTask(message: JsonObject): JsonObject {
   return Object.keys(kept).length === 0 ? rest : { ...rest, _meta: kept };
 }
 
+/** Whether a message belongs to a task, which outlives the request that made it. */
+export function isOfTask(message: JsonObject): boolean {
+  return isObject(own(own(message, "_meta"), RELATED_TASK));
+}
+
 /** A result or the params of a message, tied to a task. */
 export function withRelatedTask(message: JsonObject, taskId: string): JsonObject {
   const meta = own(message, "_meta");

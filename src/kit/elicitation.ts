@@ -1,4 +1,4 @@
-import type { Approval } from "../calls/approvals.ts";
+import type { Approval } from "../calls/approval.ts";
 import { compileSchema } from "../base/json-schema.ts";
 import { isObject, own, type JsonObject } from "../base/json.ts";
 import { isCountName, isSecretName } from "../base/masking.ts";

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Approvals } from "../calls/approvals.ts";
 import type { Limits } from "../calls/limits.ts";
 import type { JsonObject } from "../base/json.ts";
@@ -56,7 +57,6 @@ async function leaveFor(deps: HostRequestDeps, app: AppPlan, request: ServerRequ
   if (decision.action === "ask") {
     const approval = await askQueue(deps, app, request, decision.reason);
     if (approval.state !== "approved") throw new Error(`a person must approve model answers for ${app.package}: approval ${approval.id} is ${approval.state}`);
-    await deps.approvals.consume(approval.id, bindingOf(app, request));
   }
   return { ...decision, limits: [...decision.limits, { rule: `sampling of ${app.package}`, rate: rateOf(app), concurrent: 1 }] };
 }
@@ -64,8 +64,10 @@ async function leaveFor(deps: HostRequestDeps, app: AppPlan, request: ServerRequ
 async function askQueue(deps: HostRequestDeps, app: AppPlan, request: ServerRequest, reason: string): ReturnType<Approvals["waitFor"]> {
   const { policy } = deps.snapshot().plan;
   const subject = requestSubject(app, request.method);
+  const call = bindingOf(app, request);
   const approval = await deps.approvals.request({
-    ...bindingOf(app, request),
+    ...call,
+    live: true,
     full: `${app.package}: ${request.method}`,
     risk: decide(policy, subject, { client: requestClient(app), args: request.params }, false).risk,
     reason,
@@ -73,7 +75,12 @@ async function askQueue(deps: HostRequestDeps, app: AppPlan, request: ServerRequ
     expiresMs: policy.approvals.expiresMs,
     fourEyes: false,
   });
-  return deps.approvals.waitFor(approval.id, Math.min(policy.approvals.expiresMs, app.maxTotalTimeoutMs), request.signal);
+  const decided = await deps.approvals.waitFor(approval.id, policy.approvals.expiresMs, request.signal);
+  // Whatever was decided at the last moment: what nobody waits for any more is not sent.
+  if (request.signal.aborted || decided.state === "pending") await deps.approvals.withdraw(approval.id);
+  if (request.signal.aborted) throw new Error(`the call ended before a person answered approval ${approval.id}`);
+  if (decided.state === "approved") await deps.approvals.consume(approval.id, call);
+  return decided;
 }
 
 function bindingOf(app: AppPlan, request: ServerRequest) {
@@ -83,7 +90,8 @@ function bindingOf(app: AppPlan, request: ServerRequest) {
     pin: pinOf({ method: request.method }),
     args: request.params,
     client: requestClient(app),
-    session: "server-request",
+    // A request of its own each time: nobody else's answer is good for it.
+    session: `server-request ${randomUUID()}`,
   };
 }
 

@@ -1,5 +1,5 @@
-import type { Approval } from "../calls/approvals.ts";
 import { logBodies } from "./body-log.ts";
+import type { Approval } from "../calls/approval.ts";
 import { approvalRow } from "../calls/approval-view.ts";
 import type { AuditEvent } from "../calls/audit.ts";
 import { createCallJournal } from "../calls/call-journal.ts";
@@ -113,7 +113,8 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
       const { id, app, tool, client, session, risk, pin } = approval;
       if (approval.state === "pending" && approval.approvedBy.length === 0)
         note({ event: "approval.requested", approval_id: id, app, name: tool, client, session, risk, rule: approval.rule?.id, pin, arguments: approval.args });
-      if (approval.state === "expired") note({ event: "approval.expired", approval_id: id, app, name: tool, client, session });
+      if (approval.state === "expired" || approval.state === "withdrawn")
+        note({ event: `approval.${approval.state}`, approval_id: id, app, name: tool, client, session });
     },
     onMark: ({ client, session, source, expires_at }) =>
       note({ event: "session.marked", client, session, source, expires_at: new Date(expires_at).toISOString() }),

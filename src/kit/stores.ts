@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import path from "node:path";
-import { openApprovals, type Approval, type ApprovalRecord, type Approvals } from "../calls/approvals.ts";
+import type { Approval, ApprovalRecord } from "../calls/approval.ts";
+import { openApprovals, type Approvals } from "../calls/approvals.ts";
 import { openAudit, type Audit } from "../calls/audit.ts";
 import { openLimits, type CountedCall, type Limits } from "../calls/limits.ts";
 import { openPinStore, type PinDocument, type PinStore } from "../calls/pin-store.ts";

@@ -4,6 +4,7 @@ import type { JsonObject } from "../base/json.ts";
 import type { AppPlan } from "../plan/types.ts";
 import { LinkError } from "../runtime/ports.ts";
 import type { Connection, ConnectionHooks, ServerRequest } from "../runtime/ports.ts";
+import { isOfTask } from "../calls/related-task.ts";
 import { clientCapabilities } from "./client-capabilities.ts";
 import { McpConnection } from "./connection.ts";
 import { shakeHands } from "./handshake.ts";
@@ -61,7 +62,15 @@ export async function establish(options: EstablishOptions): Promise<Connection> 
     options.clock,
   );
   const onRequest = async (request: ServerRequest): Promise<JsonObject> => {
-    if (methods.has(request.method) && hooks.onServerRequest !== undefined) return await hooks.onServerRequest(request);
+    if (methods.has(request.method) && hooks.onServerRequest !== undefined) {
+      const over = new AbortController();
+      const settle = isOfTask(request.params) ? lane.owe(() => undefined) : lane.owe(() => over.abort(new Error("the call that it belongs to has ended")));
+      try {
+        return await hooks.onServerRequest({ ...request, signal: AbortSignal.any([request.signal, over.signal]) });
+      } finally {
+        settle();
+      }
+    }
     note(`the server asked for ${plainLine(request.method)}, which is not granted to it; refused`);
     throw Object.assign(new Error(`Method not found: ${request.method}`), { code: METHOD_NOT_FOUND });
   };

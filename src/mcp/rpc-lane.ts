@@ -1,27 +1,15 @@
-import type { Clock } from "../base/clock.ts";
-import { systemClock } from "../base/clock.ts";
+import { systemClock, type Clock } from "../base/clock.ts";
 import { MAX_TIMER_MS } from "../base/durations.ts";
-import { isObject, own } from "../base/json.ts";
+import { isObject, type Json, type JsonObject } from "../base/json.ts";
 import { onAbort, type CancelSignal } from "../base/cancel-signal.ts";
-import type { Json, JsonObject } from "../base/json.ts";
 import { LinkError } from "../runtime/ports.ts";
 import type { CloseReason, Progress, RequestOptions } from "../runtime/ports.ts";
+import type { LaneHandlers } from "./lane-handlers.ts";
+import { OwedAnswers } from "./owed-answers.ts";
 import { seconds } from "./plain-line.ts";
+import { isLongWork, withMeta } from "./request-meta.ts";
 import { StrayAnswers } from "./stray-answers.ts";
 import type { Wire, WireMessage } from "./wire.ts";
-
-/** Whom a {@link RpcLane} tells. */
-export interface LaneHandlers {
-  /** A request of the server; whoever takes it answers with `respond`. */
-  readonly request: (message: WireMessage) => void;
-  /** A notification of the server, but progress of own requests. */
-  readonly notification: (method: string, params: JsonObject) => void;
-  readonly closed: (reason: CloseReason) => void;
-  /** Something the server did wrong on the wire. */
-  readonly protocolError: (message: string) => void;
-  /** A thing worth a line in the app's log, no breach. */
-  readonly note: (message: string) => void;
-}
 
 interface Pending {
   readonly method: string;
@@ -40,8 +28,6 @@ interface Pending {
 
 /** How long a request may take when nobody says. */
 const DEFAULT_TIMEOUT_MS = 60_000;
-/** Methods whose work may take long: the server is always told where to send progress. */
-const WITH_PROGRESS = new Set(["tools/call", "resources/read", "prompts/get"]);
 
 /**
  * The requests of one connection: ids, deadlines, progress, cancellation. Every request ends exactly once, with a result or a LinkError;
@@ -54,6 +40,7 @@ export class RpcLane {
   readonly #pending = new Map<number, Pending>();
   readonly #strays: StrayAnswers;
   readonly #listeners = new Set<() => void>();
+  readonly #owed = new OwedAnswers();
   #nextId = 0;
   #heard = 0;
   #toldStringIds = false;
@@ -121,6 +108,19 @@ export class RpcLane {
   async respond(message: JsonObject): Promise<void> {
     if (this.#closed === null)
       await this.#wire.send(message).catch((error: unknown) => this.#handlers.note(`an answer to the server was not sent: ${(error as Error).message}`));
+  }
+
+  /**
+   * Notes that the server waits for an answer of this side: until it is settled by what this gives, silence ends no request, only the
+   * hard limit does. `onOver`: every call that was open when the server asked, and so may have caused it, has ended.
+   */
+  owe(onOver: () => void): () => void {
+    const open = [...this.#pending].flatMap(([id, { method }]) => (isLongWork(method) ? [id] : []));
+    const settle = this.#owed.add(open, onOver);
+    return () => {
+      settle();
+      for (const pending of this.#pending.values()) if (isLongWork(pending.method)) pending.heardAt = this.#clock.monotonic();
+    };
   }
 
   /** How many messages of the server have arrived. */
@@ -223,6 +223,7 @@ export class RpcLane {
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
     const now = this.#clock.monotonic();
+    if (this.#owed.any && isLongWork(pending.method)) pending.heardAt = now;
     const totalLeft = pending.startedAt + pending.totalMs - now;
     const left = Math.min(totalLeft, pending.heardAt + pending.idleMs - now);
     if (left > 0.5) {
@@ -275,17 +276,9 @@ export class RpcLane {
     this.#pending.delete(id);
     clearTimeout(pending.timer);
     pending.unlisten?.();
+    this.#owed.ended(id);
     return pending;
   }
-}
-
-function withMeta(method: string, params: JsonObject, options: RequestOptions, id: number): JsonObject {
-  const withToken = options.onProgress !== undefined || WITH_PROGRESS.has(method);
-  if (!withToken && options.meta === undefined) return params;
-  const before = params["_meta"];
-  // A token that the caller chose itself wins: that of a task outlives its request.
-  const token = withToken ? { progressToken: own(before, "progressToken") ?? id } : {};
-  return { ...params, _meta: { ...(isObject(before) ? (before as JsonObject) : {}), ...options.meta, ...token } as JsonObject };
 }
 
 function reasonOf(signal: CancelSignal): string {

@@ -3,7 +3,8 @@ import { ExactNumber } from "../../src/base/exact-json.ts";
 import type { Json, JsonObject } from "../../src/base/json.ts";
 import { createMasker } from "../../src/base/masking.ts";
 import { approvalRow, argumentLines } from "../../src/calls/approval-view.ts";
-import { openApprovals, type Approval, type ApprovalRecord, type ApprovalRequest } from "../../src/calls/approvals.ts";
+import type { Approval, ApprovalRecord, ApprovalRequest } from "../../src/calls/approval.ts";
+import { openApprovals } from "../../src/calls/approvals.ts";
 import { fakeClock, memoryJournal } from "./memory-journal.ts";
 
 const wish = (more: Partial<ApprovalRequest> = {}): ApprovalRequest => ({
@@ -142,6 +143,23 @@ describe("approvals", () => {
     const { queue } = await setup();
     const { id } = await queue.request(wish());
     await expect(queue.decide(id, "approve", name)).rejects.toMatchObject({ code: "INVALID_ARGUMENTS" });
+  });
+
+  it("a live one ends with what waits for it, and with the host", async () => {
+    const { queue, changes, open } = await setup();
+    const one = await queue.request(wish({ live: true }));
+    await queue.withdraw(one.id);
+    expect(changes.at(-1)).toMatchObject({ id: one.id, state: "withdrawn" });
+    await expect(queue.decide(one.id, "approve", "ann")).rejects.toMatchObject({ code: "APPROVAL_EXPIRED" });
+    await expect(queue.consume(one.id, wish())).rejects.toMatchObject({ code: "APPROVAL_EXPIRED" });
+    const approved = await queue.request(wish({ live: true }));
+    await queue.decide(approved.id, "approve", "ann");
+    await queue.request(wish({ session: "2", live: true }));
+    await queue.request(wish({ session: "3" }));
+    const again = await open();
+    expect(again.list(true).map((a) => a.state)).toEqual(["withdrawn", "withdrawn", "withdrawn", "pending"]);
+    await again.withdraw(approved.id);
+    await again.withdraw("strange");
   });
 
   it("a decision is final, and unknown ids are told", async () => {

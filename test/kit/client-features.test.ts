@@ -115,6 +115,58 @@ describe("client features, granted per app", () => {
     expect((await calling).answer).toMatchObject({ result: { action: "accept", content: { city: "上海" } } });
   });
 
+  it("does not count the time of the person as silence of the app, and withdraws the question when the call ends without it", async () => {
+    const form = { message: "Which?", requestedSchema: { type: "object", properties: {} } };
+    await start(
+      { on: { "tools/call echo": [{ request: { id: "q", method: "elicitation/create", params: form } }, { delay: 2000 }, { result: { content: [] } }] } },
+      { grants: { elicitation: { approvals: true } }, call_timeout: "700ms", max_total_timeout: "30s" },
+    );
+    const call = await t.kit.callTool("org.test.a.echo", {});
+    expect(call).toMatchObject({ ok: true });
+    await until(() => t.kit.listApprovals().length === 0);
+    expect(t.kit.listApprovals({ all: true })).toMatchObject([{ state: "withdrawn" }]);
+    // Silence counts again as soon as nobody is asked.
+    const journal = await t.kit.callTool("org.test.a.journal", {});
+    expect(JSON.stringify(journal.result)).toContain("the call ended before a person answered");
+  });
+
+  it("sends nothing to the model once the call that wanted it is over, whoever approves then", async () => {
+    const seen: string[] = [];
+    server = createServer((request, response) => (seen.push(request.url ?? ""), response.end("{}")));
+    await new Promise<void>((resolve) => server!.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as { port: number };
+    const params = { messages: [{ role: "user", content: { type: "text", text: "?" } }], maxTokens: 5 };
+    t = await startKit({
+      "topology/topology.yaml": topologyText(
+        {
+          "org.test.a": scriptedApp(
+            { on: { "tools/call echo": [{ request: { id: "q", method: "sampling/createMessage", params } }, { silent: true }] } },
+            { grants: { sampling: { endpoint: `http://127.0.0.1:${port}/v1` } }, call_timeout: "300ms", max_total_timeout: "1500ms" },
+          ),
+        },
+        { policies: ["policies/*.yaml"] },
+      ),
+      "topology/policies/p.yaml": JSON.stringify({
+        rules: [
+          { id: "low", tools: ["echo"], risk: "low" },
+          { id: "models", tools: ["sampling/createMessage"], action: "ask" },
+        ],
+      }),
+    });
+    const calling = t.kit.callTool("org.test.a.echo", {});
+    await until(() => t.kit.listApprovals().length === 1);
+    const [row] = t.kit.listApprovals();
+    expect(row).toMatchObject({ arguments: { maxTokens: 5 } });
+    expect(await calling).toMatchObject({ outcome: "unknown", error: { error_code: "TIMEOUT", message: expect.stringContaining("hard limit") } });
+    await until(() => t.kit.listApprovals().length === 0);
+    await expect(t.kit.decideApproval(row!.id, "approve", "me")).rejects.toMatchObject({
+      code: "APPROVAL_EXPIRED",
+      message: expect.stringMatching(/withdrawn: the call .* has ended, so nothing was sent/),
+    });
+    expect(seen).toEqual([]);
+    await until(async () => (await t.inbox()).some(({ payload }) => JSON.stringify(payload).includes('"withdrawn"')));
+  });
+
   it("refuses a form that asks for a password", async () => {
     await start(ask("elicitation/create", { message: "Log in", requestedSchema: { type: "object", properties: { password: { type: "string" } } } }), {
       grants: { elicitation: { approvals: true } },
