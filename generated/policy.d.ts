@@ -254,7 +254,7 @@ export interface ApprovalSettings {
    */
   four_eyes?: boolean;
   /**
-   * Whether the calling client's person may answer.
+   * Whether the calling client's person is asked too, where the client can show forms (MCP elicitation).
    */
   elicitation?: boolean;
 }

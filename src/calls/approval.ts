@@ -97,8 +97,18 @@ export function checkUse(found: Approval, call: ApprovalBinding): void {
     throw new KitError("APPROVAL_REQUIRED", `approval ${id} has been used: one approval is good for one call; call again without it`, { details });
 }
 
+/** The name under which a decision of a calling client's own person is recorded; operators cannot take it. */
+export function clientPerson(client: string): string {
+  return `client:${client}`;
+}
+
+/** Whether a name that an operator gives would pass for a calling client's person. */
+export function isClientPerson(by: string): boolean {
+  return personKey(by).startsWith(clientPerson(""));
+}
+
 /** What two spellings of one person's name have in common: no white space or hidden characters, one Unicode form, one case. */
-export function personKey(name: string): string {
+function personKey(name: string): string {
   const visible = [...name.normalize("NFKC")].filter((char) => !isInvisible(char) && !/\s/.test(char));
   return visible.join("").toLowerCase().normalize("NFKC");
 }

@@ -2,8 +2,9 @@ import type { CancelSignal } from "../base/cancel-signal.ts";
 import type { Clock } from "../base/clock.ts";
 import { KitError } from "../base/errors.ts";
 import { parseExact, stringifyExact } from "../base/exact-json.ts";
-import { deepFreeze, type JsonObject } from "../base/json.ts";
+import { deepFreeze, type Json, type JsonObject } from "../base/json.ts";
 import type { Journal } from "../runtime/ports.ts";
+import { argumentLines } from "./approval-view.ts";
 import {
   asked,
   bindingOf,
@@ -30,6 +31,8 @@ export interface Approvals {
   /** Ends one that is pending or not used yet, because what waited for it has ended. */
   withdraw(id: string): Promise<void>;
   get(id: string): Approval | undefined;
+  /** The arguments as a person may see them: secrets masked, one a line, hidden characters escaped, bounded. */
+  describe(approval: Approval): readonly string[];
   /** Pending ones, oldest first; with `all` the closed ones too, as far as they are still kept. */
   list(all?: boolean): Approval[];
   /** Ends what is past its time and tells `onChange`; call it now and then. */
@@ -41,6 +44,8 @@ export interface ApprovalsOptions {
   readonly journal: Journal<ApprovalRecord>;
   readonly clock: Clock;
   readonly newId: () => string;
+  /** Takes secrets out of what people are shown. */
+  readonly mask: (value: unknown) => unknown;
   readonly onChange?: (approval: Approval) => void;
 }
 
@@ -48,6 +53,8 @@ const MAX_PENDING = 1000;
 /** Closed approvals are kept this long for `approvals list --all`. */
 const KEEP_CLOSED_MS = 86_400_000;
 const MAX_KEPT = 5000;
+/** Arguments that are shown in a question. */
+const MAX_SHOWN = 40;
 
 /** Opens the queue with what its journal holds; approvals survive a restart, used ones stay used. */
 export async function openApprovals(options: ApprovalsOptions): Promise<Approvals> {
@@ -186,6 +193,10 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
       }),
 
     get: current,
+    describe({ args }) {
+      const lines = argumentLines(options.mask(args) as Json);
+      return lines.length <= MAX_SHOWN ? lines : [...lines.slice(0, MAX_SHOWN), `… and ${lines.length - MAX_SHOWN} more arguments`];
+    },
     list(all = false) {
       queue.sweep();
       return [...approvals.values()].filter((a) => all || a.state === "pending").sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));

@@ -1,4 +1,6 @@
 import type { Masker } from "../base/masking.ts";
+import { KitError } from "../base/errors.ts";
+import { isClientPerson } from "../calls/approval.ts";
 import { approvalRow } from "../calls/approval-view.ts";
 import type { Kit } from "../kit-api.ts";
 import { withModelChange } from "./model-diff.ts";
@@ -13,10 +15,8 @@ export function createOperator({ stores, pins, runtime }: Parts, masker: Masker)
   return {
     listApprovals: (options = {}) => approvals.list(options.all).map((approval) => approvalRow(approval, masker)),
     async decideApproval(id, decision, by, reason) {
-      const decided = await approvals.decide(id, decision, by, reason);
-      const { app, tool: name, client, session } = decided;
-      await audit.append({ event: "approval.decided", approval_id: id, decision, by, reason, app, name, client, session }, true);
-      return approvalRow(decided, masker);
+      if (isClientPerson(by)) throw new KitError("INVALID_ARGUMENTS", `"${by}" is the name of a calling client's own person; decide under another name`);
+      return approvalRow(await approvals.decide(id, decision, by, reason), masker);
     },
     listSessions: () =>
       sessions.list().map(({ client, session, source, since, expires_at }) => ({

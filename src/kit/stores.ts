@@ -39,8 +39,18 @@ export async function openStores(plan: Plan, clock: Clock, masker: Masker, hears
   const marks = openJournal<MarkRecord>(state("sessions.jsonl"));
   const counts = openJournal<CountedCall>(state("limits.jsonl"));
   const audit = await openAudit({ file: openAuditFile(plan.audit.file, { maxBytes: plan.audit.maxBytes }), clock, masker, arguments: plan.audit.arguments });
+  const queue = await openApprovals({ journal: approvals, clock, newId, mask: (value) => masker.value(value), onChange: hears.onApproval });
   return {
-    approvals: await openApprovals({ journal: approvals, clock, newId, onChange: hears.onApproval }),
+    approvals: {
+      ...queue,
+      // Every decision is on record, whoever made it.
+      async decide(id, decision, by, reason) {
+        const decided = await queue.decide(id, decision, by, reason);
+        const { app, tool: name, client, session } = decided;
+        await audit.append({ event: "approval.decided", approval_id: id, decision, by, reason, app, name, client, session }, true);
+        return decided;
+      },
+    },
     sessions: await openSessions(marks, clock, hears.onMark),
     limits: await openLimits(clock, counts),
     audit,

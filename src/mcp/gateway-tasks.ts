@@ -112,6 +112,7 @@ export function createGatewayTasks(deps: ToolDeps): GatewayTasks {
 
   const run = async (task: GatewayTask, params: JsonObject, options: CallOptions): Promise<void> => {
     const token = progressToken(params);
+    const ask = options.onServerRequest;
     const call = await kit.callTool(task.named.tool.full, params["arguments"] ?? {}, {
       ...options,
       signal: task.abort.signal,
@@ -119,7 +120,8 @@ export function createGatewayTasks(deps: ToolDeps): GatewayTasks {
       ...(token === null
         ? {}
         : { onProgress: (progress) => task.session.notify("notifications/progress", withRelatedTask({ progressToken: token, ...progress }, task.id)) }),
-      ...(options.onServerRequest === undefined ? {} : { onServerRequest: (request) => task.ask(request) }),
+      // Before there is a task the client waits on the request that makes it.
+      ...(ask === undefined ? {} : { onServerRequest: (request) => (task.createdAt === null ? ask(request) : task.ask(request)) }),
     });
     // Refused before there was a task: then there is none.
     if (task.createdAt === null && call.error !== null && call.result === null) {

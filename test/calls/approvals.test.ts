@@ -28,7 +28,7 @@ async function setup() {
   const journal = memoryJournal<ApprovalRecord>();
   const changes: Approval[] = [];
   let n = 0;
-  const open = () => openApprovals({ journal, clock, newId: () => `id-${(n += 1)}`, onChange: (a) => changes.push(a) });
+  const open = () => openApprovals({ journal, clock, newId: () => `id-${(n += 1)}`, mask: (value) => value, onChange: (a) => changes.push(a) });
   return { clock, journal, changes, open, queue: await open() };
 }
 
