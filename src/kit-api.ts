@@ -182,6 +182,11 @@ export interface Explanation {
   readonly timeout_ms: number;
 }
 
+/** What an app asks: a form to fill in, or an address to open, with its host singled out (`reads_as`: as a person reads it, where that differs). */
+export type QuestionRow =
+  | { readonly mode: "form"; readonly message: string; readonly schema: Json }
+  | { readonly mode: "url"; readonly message: string; readonly url: string; readonly host: string; readonly reads_as: string | null };
+
 export interface ApprovalRow {
   readonly id: string;
   readonly tool: string;
@@ -194,7 +199,9 @@ export interface ApprovalRow {
   readonly rule: RuleRef | null;
   readonly created_at: string;
   readonly expires_at: string;
-  readonly state: "pending" | "approved" | "denied" | "expired" | "used" | "withdrawn";
+  readonly state: "pending" | "approved" | "denied" | "expired" | "used" | "withdrawn" | "cancelled";
+  /** Set where an app asks a person something; null where a call waits. */
+  readonly question: QuestionRow | null;
   readonly decided_by: readonly string[];
 }
 
@@ -336,7 +343,7 @@ export interface Kit {
   explain(name: string, options?: { readonly args?: JsonObject; readonly session?: string; readonly client?: string }): Explanation;
   listApprovals(options?: { readonly all?: boolean }): ApprovalRow[];
   /** Throws a KitError when the id is unknown or no longer open. `by` names the person. */
-  decideApproval(id: string, decision: "approve" | "deny", by: string, reason?: string): Promise<ApprovalRow>;
+  decideApproval(id: string, decision: "approve" | "deny" | "cancel", by: string, reason?: string, answer?: JsonObject): Promise<ApprovalRow>;
   listSessions(): { readonly client: string; readonly session: string; readonly source: string; readonly since: string; readonly expires_at: string }[];
   clearSession(client: string, session: string): Promise<boolean>;
   restartApp(app: string): Promise<AppStatus>;

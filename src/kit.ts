@@ -252,8 +252,8 @@ class HostedKit implements Kit {
     return this.#running().operator.listApprovals(options);
   }
 
-  decideApproval(id: string, decision: "approve" | "deny", by: string, reason?: string): Promise<ApprovalRow> {
-    return this.#running().operator.decideApproval(id, decision, by, reason);
+  decideApproval(...decision: Parameters<Kit["decideApproval"]>): Promise<ApprovalRow> {
+    return this.#running().operator.decideApproval(...decision);
   }
 
   listSessions(): ReturnType<Kit["listSessions"]> {

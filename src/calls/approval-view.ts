@@ -1,8 +1,10 @@
+import { domainToUnicode } from "node:url";
 import { canonicalJson, type Json } from "../base/json.ts";
 import type { Masker } from "../base/masking.ts";
 import { escapeInvisible, truncate } from "../base/text.ts";
-import type { ApprovalRow } from "../kit-api.ts";
+import type { ApprovalRow, QuestionRow } from "../kit-api.ts";
 import type { Approval } from "./approval.ts";
+import type { Question } from "./question.ts";
 
 /** The row of an approval for print and the control API: times as ISO texts, secrets in the arguments masked. */
 export function approvalRow(approval: Approval, masker: Masker): ApprovalRow {
@@ -19,8 +21,18 @@ export function approvalRow(approval: Approval, masker: Masker): ApprovalRow {
     created_at: new Date(approval.createdAt).toISOString(),
     expires_at: new Date(approval.expiresAt).toISOString(),
     state: approval.state,
+    question: approval.question === undefined ? null : questionRow(approval.question, masker),
     decided_by: approval.deniedBy === null ? approval.approvedBy : [...approval.approvedBy, approval.deniedBy],
   };
+}
+
+/** A question for print and the control API; of an address the host stands by itself, in the form that is looked up and, where it differs, as it reads. */
+function questionRow(question: Question, masker: Masker): QuestionRow {
+  const message = masker.text(question.message);
+  if (question.mode === "form") return { mode: "form", message, schema: masker.value(question.schema) as Json };
+  const { host, hostname } = new URL(question.url);
+  const reads = domainToUnicode(hostname);
+  return { mode: "url", message, url: escapeInvisible(question.url), host, reads_as: reads === hostname || reads === "" ? null : reads };
 }
 
 /**

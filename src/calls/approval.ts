@@ -2,6 +2,7 @@ import { parseExact, stringifyExact } from "../base/exact-json.ts";
 import { KitError } from "../base/errors.ts";
 import { digest, type JsonObject } from "../base/json.ts";
 import { isInvisible } from "../base/text.ts";
+import type { Question } from "./question.ts";
 import type { RuleRef } from "../policy/types.ts";
 import type { Risk } from "../tools/types.ts";
 
@@ -26,10 +27,15 @@ export interface ApprovalRequest extends ApprovalBinding {
   readonly fourEyes: boolean;
   /** It is of use only to what waits for it at this moment: it ends with that, and with the host. */
   readonly live?: boolean;
+  /** Set where a person answers an app instead of letting a call run. */
+  readonly question?: Question;
 }
 
+/** `cancel` closes a question without an answer. */
+export type Verdict = "approve" | "deny" | "cancel";
+
 /** `withdrawn`: what waited for it has ended, so nothing would come of a decision. */
-export type ApprovalState = "pending" | "approved" | "denied" | "expired" | "used" | "withdrawn";
+export type ApprovalState = "pending" | "approved" | "denied" | "expired" | "used" | "withdrawn" | "cancelled";
 
 /** An approval as it stands. Times are wall clock milliseconds. */
 export interface Approval extends Omit<ApprovalRequest, "expiresMs"> {
@@ -42,6 +48,8 @@ export interface Approval extends Omit<ApprovalRequest, "expiresMs"> {
   readonly deniedBy: string | null;
   /** What the person wrote with the decision. */
   readonly note: string | null;
+  /** What the person filled in, where a form was asked. */
+  readonly answer?: JsonObject | null;
 }
 
 /** One line of the journal of approvals. The file holds arguments as they are and so is for its owner only (mode 0600). */
@@ -50,9 +58,11 @@ export type ApprovalRecord =
   | {
       readonly kind: "decided";
       readonly id: string;
-      readonly decision: "approve" | "deny";
+      readonly decision: Verdict;
       readonly by: string;
       readonly note: string | null;
+      /** JSON text. */
+      readonly answer?: string;
       readonly at: number;
     }
   | { readonly kind: "used" | "withdrawn"; readonly id: string; readonly at: number };
@@ -64,7 +74,7 @@ export function bindingOf(call: ApprovalBinding): string {
 }
 
 /** Throws when this person may not make this decision: it is no longer open, needs a name, or needs another pair of eyes. */
-export function checkDecision(found: Approval, decision: "approve" | "deny", by: string): void {
+export function checkDecision(found: Approval, decision: Verdict, by: string): void {
   const { id, state } = found;
   if (state === "expired") throw new KitError("APPROVAL_EXPIRED", `approval ${id} has expired; the caller has to ask again`);
   if (state === "withdrawn")
@@ -72,6 +82,8 @@ export function checkDecision(found: Approval, decision: "approve" | "deny", by:
   if (state !== "pending") throw new KitError("INVALID_ARGUMENTS", `approval ${id} is already ${state}`);
   const person = personKey(by);
   if (person === "") throw new KitError("INVALID_ARGUMENTS", "a decision needs the name of who decides");
+  if (decision === "cancel" && found.question === undefined)
+    throw new KitError("INVALID_ARGUMENTS", `approval ${id} is for a call and not a question: approve it or deny it`);
   if (decision !== "approve" || !found.fourEyes) return;
   if (person === personKey(found.client)) throw new KitError("APPROVAL_DENIED", `approval ${id} needs four eyes: ${by} made the call and cannot approve it`);
   if (found.approvedBy.some((earlier) => personKey(earlier) === person))
@@ -116,8 +128,10 @@ function personKey(name: string): string {
 /** The approval after one decision; with four eyes the first yes leaves it pending. */
 export function decided(approval: Approval, record: Extract<ApprovalRecord, { kind: "decided" }>): Approval {
   if (record.decision === "deny") return { ...approval, state: "denied", deniedBy: record.by, note: record.note };
+  if (record.decision === "cancel") return { ...approval, state: "cancelled", deniedBy: record.by, note: record.note };
+  const answer = record.answer === undefined ? null : (parseExact(record.answer) as JsonObject);
   const approvedBy = [...approval.approvedBy, record.by];
-  return { ...approval, approvedBy, note: record.note, state: approvedBy.length >= (approval.fourEyes ? 2 : 1) ? "approved" : "pending" };
+  return { ...approval, approvedBy, note: record.note, answer, state: approvedBy.length >= (approval.fourEyes ? 2 : 1) ? "approved" : "pending" };
 }
 
 /** The record from which an approval is read again. */

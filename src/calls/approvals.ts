@@ -16,7 +16,9 @@ import {
   type ApprovalBinding,
   type ApprovalRecord,
   type ApprovalRequest,
+  type Verdict,
 } from "./approval.ts";
+import { checkAnswer } from "./question.ts";
 
 /** The queue of calls that wait for a person (contracts 5). */
 export interface Approvals {
@@ -24,8 +26,8 @@ export interface Approvals {
   request(wish: ApprovalRequest): Promise<Approval>;
   /** Resolves once it is no longer pending, or after `ms`, or when the signal fires; gives the approval as it stands then. */
   waitFor(id: string, ms: number, signal?: CancelSignal): Promise<Approval>;
-  /** A person's decision; for the operator role only. With four eyes two names must approve that are different in more than case, spaces and Unicode form, none of them the caller's. Throws when the id is unknown or no longer open. */
-  decide(id: string, decision: "approve" | "deny", by: string, note?: string): Promise<Approval>;
+  /** A person's decision; for the operator role only. With four eyes two names must approve that are different in more than case, spaces and Unicode form, none of them the caller's. `answer` is what was filled in, where a form is asked. Throws when the id is unknown or no longer open. */
+  decide(id: string, decision: Verdict, by: string, note?: string, answer?: JsonObject): Promise<Approval>;
   /** Uses an approval up, once, for exactly the call it was given for; the stored `args` are what must run. Throws APPROVAL_REQUIRED, _DENIED or _EXPIRED. */
   consume(id: string, call: ApprovalBinding): Promise<Approval>;
   /** Ends one that is pending or not used yet, because what waited for it has ended. */
@@ -171,11 +173,13 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
         }
       }),
 
-    decide: (id, decision, by, note) =>
+    decide: (id, decision, by, note, answer) =>
       inTurn(async () => {
         const found = mustHave(id);
         checkDecision(found, decision, by);
-        const record = { kind: "decided" as const, id, decision, by, note: note ?? null, at: clock.now() };
+        const checked = decision === "approve" ? checkAnswer(found.question, { answer, note, earlier: found.answer ?? null }) : null;
+        const kept = checked === null ? {} : { answer: stringifyExact(checked) };
+        const record = { kind: "decided" as const, id, decision, by, note: note ?? null, ...kept, at: clock.now() };
         return commit(record, decided(found, record));
       }),
 

@@ -58,7 +58,7 @@ export function localHost(kit: Kit): Host {
     prompts: async () => kit.listPrompts(),
     getPrompt: async (name, args, input = {}) => resultOf(await kit.getPrompt(name, args, callOptions(input))),
     approvals: async (all = false) => kit.listApprovals({ all }),
-    decideApproval: (id, decision, by, reason) => kit.decideApproval(id, decision, by, reason),
+    decideApproval: (...decision) => kit.decideApproval(...decision),
     sessions: async () => kit.listSessions(),
     clearSession: (client, session) => kit.clearSession(client, session),
     reload: () => kit.reload(),

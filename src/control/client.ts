@@ -55,7 +55,7 @@ export interface ControlClient {
   prompts(): Promise<ReturnType<Kit["listPrompts"]>>;
   getPrompt(name: string, args: Readonly<Record<string, string>>, input?: CallInput): Promise<JsonObject>;
   approvals(all?: boolean): Promise<ApprovalRow[]>;
-  decideApproval(id: string, decision: "approve" | "deny", by: string, reason?: string): Promise<ApprovalRow>;
+  decideApproval: Kit["decideApproval"];
   sessions(): Promise<ReturnType<Kit["listSessions"]>>;
   clearSession(client: string, session: string): Promise<boolean>;
   reload(): Promise<ReloadResult>;
@@ -133,7 +133,8 @@ export function createControlClient(host: ControlClient["host"], tokens: { reado
     getPrompt: async (name, args, input = {}) =>
       (await ask<{ result: JsonObject }>("/api/prompts/get", { name, arguments: { ...args }, ...contextOf(input) }, input.signal)).result,
     approvals: (all = false) => get(`/api/approvals${query({ all: all ? "true" : undefined })}`),
-    decideApproval: (id, decision, by, reason) => post(`/api/approvals/${segment(id)}/${decision}`, { by, ...(reason === undefined ? {} : { reason }) }),
+    decideApproval: (id, decision, by, reason, answer) =>
+      post(`/api/approvals/${segment(id)}/${decision}`, { by, ...(reason === undefined ? {} : { reason }), ...(answer === undefined ? {} : { answer }) }),
     sessions: () => get("/api/sessions"),
     clearSession: async (client, session) => (await post<{ cleared: boolean }>("/api/sessions/clear", { client, session })).cleared,
     reload: () => post("/api/reload", {}),

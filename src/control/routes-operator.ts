@@ -1,7 +1,7 @@
 import type { JsonObject } from "../base/json.ts";
 import type { ApprovalRow, Kit } from "../kit-api.ts";
 import { HttpError } from "./http-errors.ts";
-import { bodyOf, jsonAnswer, textOf } from "./input.ts";
+import { bodyOf, jsonAnswer, objectOf, textOf } from "./input.ts";
 import type { RequestContext, Route } from "./route.ts";
 
 const DECISION_BODY: JsonObject = {
@@ -10,6 +10,7 @@ const DECISION_BODY: JsonObject = {
   properties: {
     by: { type: "string", minLength: 1, maxLength: 128, description: "Who decides, for the record, as the holder of the token says. Default `operator`." },
     reason: { type: "string", maxLength: 2000 },
+    answer: { type: "object", description: "What was filled in, where an app asks with a form; checked against it." },
   },
 };
 
@@ -81,6 +82,15 @@ export function operatorRoutes(kit: Kit): Route[] {
       body: DECISION_BODY,
       answer: jsonAnswer("The approval."),
       handle: (context) => decide(kit, context, "deny"),
+    }),
+    operator({
+      method: "POST",
+      path: "/api/approvals/{id}/cancel",
+      group: "approvals",
+      summary: "Closes a question of an app without an answer.",
+      body: DECISION_BODY,
+      answer: jsonAnswer("The approval."),
+      handle: (context) => decide(kit, context, "cancel"),
     }),
     operator({
       method: "GET",
@@ -165,11 +175,11 @@ export function operatorRoutes(kit: Kit): Route[] {
   ];
 }
 
-async function decide(kit: Kit, context: RequestContext, decision: "approve" | "deny"): Promise<{ json: ApprovalRow }> {
+async function decide(kit: Kit, context: RequestContext, decision: "approve" | "deny" | "cancel"): Promise<{ json: ApprovalRow }> {
   const body = bodyOf(DECISION_BODY, context.body);
   const id = context.params.get("id")!;
   const row = kit.listApprovals({ all: true }).find((candidate) => candidate.id === id);
   if (!row) throw new HttpError("NOT_FOUND", `there is no approval ${JSON.stringify(id)}`);
   if (row.state !== "pending") throw new HttpError("CONFLICT", `the approval ${id} is ${row.state} already`);
-  return { json: await kit.decideApproval(id, decision, textOf(body, "by") ?? context.principal.client, textOf(body, "reason")) };
+  return { json: await kit.decideApproval(id, decision, textOf(body, "by") ?? context.principal.client, textOf(body, "reason"), objectOf(body, "answer")) };
 }

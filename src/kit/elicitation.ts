@@ -1,5 +1,4 @@
 import type { Approval } from "../calls/approval.ts";
-import { compileSchema } from "../base/json-schema.ts";
 import { isObject, own, type JsonObject } from "../base/json.ts";
 import { isCountName, isSecretName } from "../base/masking.ts";
 
@@ -15,29 +14,9 @@ export function refuseSecrets(params: JsonObject): void {
   }
 }
 
-/**
- * The MCP answer to a question that a person has dealt with: accept with the JSON object written as the decision's reason, decline
- * when denied, cancel when nobody answered. Throws when the written answer does not fit the form.
- */
-export function answerOf(approval: Approval, params: JsonObject): JsonObject {
+/** The MCP answer to a question that a person has dealt with: accept with what was filled in, decline when denied, cancel when closed or nobody answered. */
+export function answerOf(approval: Approval): JsonObject {
   if (approval.state === "denied") return { action: "decline" };
   if (approval.state !== "approved") return { action: "cancel" };
-  if (own(params, "mode") === "url") return { action: "accept" };
-  const content = readAnswer(approval.note);
-  const schema = compileSchema(own(params, "requestedSchema") ?? { type: "object" });
-  const issue = schema.ok ? schema.schema.validate(content)[0] : undefined;
-  if (issue) throw new Error(`the answer does not fit the form: ${issue.path.join(".") || "it"} ${issue.message}`);
-  return { action: "accept", content };
-}
-
-function readAnswer(note: string | null): JsonObject {
-  if (note === null || note.trim() === "") return {};
-  let value: unknown;
-  try {
-    value = JSON.parse(note);
-  } catch {
-    throw new Error("the answer is not JSON: write the answer as one JSON object in the reason");
-  }
-  if (!isObject(value)) throw new Error("the answer must be one JSON object");
-  return value as JsonObject;
+  return approval.question?.mode === "form" ? { action: "accept", content: approval.answer ?? {} } : { action: "accept" };
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Approvals } from "../calls/approvals.ts";
+import { readQuestion, type Question } from "../calls/question.ts";
 import type { Limits } from "../calls/limits.ts";
 import type { JsonObject } from "../base/json.ts";
 import { parseRate } from "../base/durations.ts";
@@ -41,7 +42,7 @@ export function createHostRequests(deps: HostRequestDeps): HostRequests {
     }
     if (request.method === "elicitation/create" && grants.elicitation?.approvals === true) {
       refuseSecrets(request.params);
-      return answerOf(await askQueue(deps, app, request, "the app asks a question; answer it with --reason and the JSON of your answer"), request.params);
+      return answerOf(await askQueue(deps, app, request, "the app asks a question", readQuestion(request.params)));
     }
     throw new Error(
       `${request.method} needs the calling client to answer it, and no call of ${app.package} that could is running (isolation: session gives each client a connection of its own)`,
@@ -61,7 +62,7 @@ async function leaveFor(deps: HostRequestDeps, app: AppPlan, request: ServerRequ
   return { ...decision, limits: [...decision.limits, { rule: `sampling of ${app.package}`, rate: rateOf(app), concurrent: 1 }] };
 }
 
-async function askQueue(deps: HostRequestDeps, app: AppPlan, request: ServerRequest, reason: string): ReturnType<Approvals["waitFor"]> {
+async function askQueue(deps: HostRequestDeps, app: AppPlan, request: ServerRequest, reason: string, question?: Question): ReturnType<Approvals["waitFor"]> {
   const { policy } = deps.snapshot().plan;
   const subject = requestSubject(app, request.method);
   const call = bindingOf(app, request);
@@ -73,7 +74,8 @@ async function askQueue(deps: HostRequestDeps, app: AppPlan, request: ServerRequ
     reason,
     rule: null,
     expiresMs: policy.approvals.expiresMs,
-    fourEyes: false,
+    fourEyes: policy.approvals.fourEyes,
+    ...(question === undefined ? {} : { question }),
   });
   const decided = await deps.approvals.waitFor(approval.id, policy.approvals.expiresMs, request.signal);
   // Whatever was decided at the last moment: what nobody waits for any more is not sent.

@@ -14,9 +14,9 @@ export function createOperator({ stores, pins, runtime }: Parts, masker: Masker)
   const { approvals, audit, sessions } = stores;
   return {
     listApprovals: (options = {}) => approvals.list(options.all).map((approval) => approvalRow(approval, masker)),
-    async decideApproval(id, decision, by, reason) {
+    async decideApproval(id, decision, by, reason, answer) {
       if (isClientPerson(by)) throw new KitError("INVALID_ARGUMENTS", `"${by}" is the name of a calling client's own person; decide under another name`);
-      return approvalRow(await approvals.decide(id, decision, by, reason), masker);
+      return approvalRow(await approvals.decide(id, decision, by, reason, answer), masker);
     },
     listSessions: () =>
       sessions.list().map(({ client, session, source, since, expires_at }) => ({

@@ -44,8 +44,8 @@ export async function openStores(plan: Plan, clock: Clock, masker: Masker, hears
     approvals: {
       ...queue,
       // Every decision is on record, whoever made it.
-      async decide(id, decision, by, reason) {
-        const decided = await queue.decide(id, decision, by, reason);
+      async decide(id, decision, by, reason, answer) {
+        const decided = await queue.decide(id, decision, by, reason, answer);
         const { app, tool: name, client, session } = decided;
         await audit.append({ event: "approval.decided", approval_id: id, decision, by, reason, app, name, client, session }, true);
         return decided;

@@ -162,6 +162,20 @@ describe("approvals", () => {
     await again.withdraw("strange");
   });
 
+  it("a form: the answer is checked, four eyes confirm the first one, and only a question can be cancelled", async () => {
+    const { queue, open } = await setup();
+    const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
+    const { id } = await queue.request(wish({ fourEyes: true, question: { mode: "form", message: "?", schema } }));
+    await expect(queue.decide(id, "approve", "ann")).rejects.toMatchObject({ code: "INVALID_ARGUMENTS", message: expect.stringContaining("n") });
+    expect((await queue.decide(id, "approve", "ann", undefined, { n: 1 })).state).toBe("pending");
+    const again = await open();
+    await expect(again.decide(id, "approve", "ben", undefined, { n: 2 })).rejects.toMatchObject({ code: "INVALID_ARGUMENTS" });
+    expect(await again.decide(id, "approve", "ben")).toMatchObject({ state: "approved", answer: { n: 1 } });
+    const call = await again.request(wish());
+    await expect(again.decide(call.id, "cancel", "ann")).rejects.toMatchObject({ code: "INVALID_ARGUMENTS" });
+    await expect(again.decide(call.id, "approve", "ann", undefined, { n: 1 })).rejects.toMatchObject({ code: "INVALID_ARGUMENTS" });
+  });
+
   it("a decision is final, and unknown ids are told", async () => {
     const { queue } = await setup();
     const { id } = await queue.request(wish());

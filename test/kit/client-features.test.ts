@@ -111,8 +111,37 @@ describe("client features, granted per app", () => {
     await until(() => t.kit.listApprovals().length === 1);
     const [row] = t.kit.listApprovals();
     expect(row).toMatchObject({ tool: "org.test.a: elicitation/create", arguments: form });
-    await t.kit.decideApproval(row!.id, "approve", "me", '{"city":"上海"}');
+    expect(row!.question).toEqual({ mode: "form", message: "Which city?", schema: form.requestedSchema });
+    // Whoever answers is told what is missing, and the app is not.
+    await expect(t.kit.decideApproval(row!.id, "approve", "me")).rejects.toMatchObject({ code: "INVALID_ARGUMENTS", message: expect.stringContaining("city") });
+    await expect(t.kit.decideApproval(row!.id, "approve", "me", "x", { city: 7 })).rejects.toMatchObject({ code: "INVALID_ARGUMENTS" });
+    await t.kit.decideApproval(row!.id, "approve", "me", "known", { city: "上海" });
     expect((await calling).answer).toMatchObject({ result: { action: "accept", content: { city: "上海" } } });
+  });
+
+  it.each([
+    ["deny", "decline"],
+    ["cancel", "cancel"],
+  ] as const)("passes %s on as %s", async (decision, action) => {
+    await start(ask("elicitation/create", { message: "?", requestedSchema: { type: "object", properties: {} } }), {
+      grants: { elicitation: { approvals: true } },
+    });
+    const calling = answers();
+    await until(() => t.kit.listApprovals().length === 1);
+    await t.kit.decideApproval(t.kit.listApprovals()[0]!.id, decision, "me");
+    expect((await calling).answer).toMatchObject({ result: { action } });
+  });
+
+  it("singles out the site of an address, and how an international name reads", async () => {
+    await start(ask("elicitation/create", { mode: "url", message: "Log in", url: "https://apple.com@xn--80ak6aa92e.com/x" }), {
+      grants: { elicitation: { approvals: true } },
+    });
+    const calling = answers();
+    await until(() => t.kit.listApprovals().length === 1);
+    const [row] = t.kit.listApprovals();
+    expect(row!.question).toMatchObject({ mode: "url", host: "xn--80ak6aa92e.com", reads_as: "аррӏе.com" });
+    await t.kit.decideApproval(row!.id, "approve", "me");
+    expect((await calling).answer).toMatchObject({ result: { action: "accept" } });
   });
 
   it("does not count the time of the person as silence of the app, and withdraws the question when the call ends without it", async () => {

@@ -107,6 +107,7 @@ export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
       created_at: "2026-01-01T00:00:00Z",
       expires_at: "2026-01-01T00:10:00Z",
       state: "pending",
+      question: null,
       decided_by: [],
     };
     const entry = { row, key, waiters: [] as (() => void)[] };

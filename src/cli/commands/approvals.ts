@@ -1,5 +1,6 @@
-import type { ApprovalRow } from "../../kit-api.ts";
+import type { ApprovalRow, QuestionRow } from "../../kit-api.ts";
 import { escapeInvisible, truncate } from "../../base/text.ts";
+import { readArguments } from "../arguments.ts";
 import { defineCommand } from "../command.ts";
 import { withHost } from "../connect.ts";
 import { table } from "../table.ts";
@@ -25,26 +26,58 @@ const list = defineCommand<{ all?: boolean }>({
         truncate(JSON.stringify(row.arguments), 100),
       ]);
       context.out(table(["ID", "STATE", "TOOL", "RISK", "CALLER", "EXPIRES", "ARGUMENTS"], cells, context.style));
+      for (const row of rows) if (row.state === "pending" && row.question !== null) for (const line of questionLines(row, row.question)) context.out(line);
     }),
 });
 
-function decide(decision: "approve" | "deny") {
-  const done = decision === "approve" ? "approved" : "denied";
-  return defineCommand<{ reason?: string; by?: string }>({
+/** How a question reads and how it is answered. */
+function questionLines({ id, app }: ApprovalRow, question: QuestionRow): string[] {
+  const said = `  ${escapeInvisible(app)} asks: ${escapeInvisible(question.message)}`;
+  if (question.mode === "form")
+    return [
+      ``,
+      said,
+      `  its form: ${truncate(escapeInvisible(JSON.stringify(question.schema)), 2000)}`,
+      `  answer it: aurora-mcp approvals approve ${id} --answer '{…}'   (or deny, or cancel)`,
+    ];
+  return [
+    ``,
+    said,
+    `  at the site: ${escapeInvisible(question.host)}${question.reads_as === null ? "" : `  (an international name that reads ${escapeInvisible(question.reads_as)})`}`,
+    `  whole address: ${escapeInvisible(question.url)}`,
+    `  open it only if you know that site, then: aurora-mcp approvals approve ${id}   (or deny, or cancel)`,
+  ];
+}
+
+const DONE = { approve: "approved", deny: "denied", cancel: "cancelled" } as const;
+const SUMMARY = {
+  approve: "Approve waiting calls; each runs once, exactly as shown.",
+  deny: "Deny waiting calls.",
+  cancel: "Close questions of apps without an answer.",
+} as const;
+
+function decide(decision: "approve" | "deny" | "cancel") {
+  const done = DONE[decision];
+  return defineCommand<{ reason?: string; by?: string; answer?: string }>({
     usage: `approvals ${decision} <id...>`,
-    summary: decision === "approve" ? "Approve waiting calls; each runs once, exactly as shown." : "Deny waiting calls.",
+    summary: SUMMARY[decision],
     examples: [`aurora-mcp approvals ${decision} 0190f3d2-7c1e-7a4b-9d55-4f1c0a8be210${decision === "deny" ? " --reason 'not now'" : ""}`],
-    options: (command) => command.option("--reason <text>", "why; kept in the audit log").option("--by <name>", "who decides; your user name by default"),
-    run: (context, options, ids) =>
-      withHost(context, options, "attach", async (host) => {
+    options(command) {
+      command.option("--reason <text>", "why; kept in the audit log").option("--by <name>", "who decides; your user name by default");
+      return decision === "approve" ? command.option("--answer <json>", "the answer to an app's form: a JSON object, @FILE, or - for stdin") : command;
+    },
+    async run(context, options, ids) {
+      const answer = options.answer === undefined ? undefined : await readArguments(context, options.answer);
+      return withHost(context, options, "attach", async (host) => {
         const rows: ApprovalRow[] = [];
-        for (const id of ids) rows.push(await host.decideApproval(id, decision, options.by ?? personName(context), options.reason));
+        for (const id of ids) rows.push(await host.decideApproval(id, decision, options.by ?? personName(context), options.reason, answer));
         if (options.json) return context.json(rows);
         for (const row of rows) {
           const state = row.state === "pending" ? "noted, a second person must approve it too" : done;
           context.out(`${row.id}  ${escapeInvisible(row.tool)}  ${state}`);
         }
-      }),
+      });
+    },
   });
 }
 
@@ -80,5 +113,5 @@ const sessionsClear = defineCommand<{ client: string }>({
     }),
 });
 
-/** `approvals list|approve|deny` and `sessions list|clear`. */
-export const approvalsCommands = [list, decide("approve"), decide("deny"), sessionsList, sessionsClear];
+/** `approvals list|approve|deny|cancel` and `sessions list|clear`. */
+export const approvalsCommands = [list, decide("approve"), decide("deny"), decide("cancel"), sessionsList, sessionsClear];

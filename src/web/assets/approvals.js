@@ -1,9 +1,11 @@
 import { ask } from "./api.js";
 import { h, put } from "./dom.js";
 import { actionButton, chip, facts, note } from "./parts.js";
+import { formFields, questionFacts } from "./question.js";
 import { changes, noteApproval, state } from "./store.js";
 import { clockTime, counted, countHidden, jsonBlock, placeText, safe } from "./text.js";
 
+const DONE = { approve: "approved", deny: "denied", cancel: "cancelled" };
 /** Decided approvals that are still shown. */
 const MAX_DECIDED = 30;
 
@@ -56,6 +58,7 @@ function approvalCard(row) {
     facts([
       ["Asked by", h("span", {}, safe(row.client), " in ", safe(row.session))],
       ["Because", safe(row.reason)],
+      ...questionFacts(row.question),
       ["Rule", row.rule && h("span", {}, safe(row.rule.id), " ", h("code", {}, safe(placeText(row.rule))))],
       ["Since", clockTime(row.created_at)],
       [pending ? "Expires" : "Decided by", pending ? h("span", { "data-expires": row.expires_at }, timeLeft(row.expires_at)) : safe(row.decided_by.join(", "))],
@@ -70,19 +73,27 @@ function approvalCard(row) {
 /** @param {any} row */
 function decision(row) {
   const reason = h("input", { type: "text", maxlength: 2000, placeholder: "Reason (optional)", "aria-label": `Reason for ${row.tool}`, autocomplete: "off" });
-  /** @param {"approve" | "deny"} word */
+  const form = row.question?.mode === "form" ? formFields(row.question.schema) : null;
+  /** @param {"approve" | "deny" | "cancel"} word */
   const decide = (word) => async () => {
     const said = reason.value.trim();
-    noteApproval(await ask(`/api/approvals/${encodeURIComponent(row.id)}/${word}`, said === "" ? {} : { reason: said }));
-    note(`${row.tool}: ${word === "approve" ? "approved" : "denied"}`, word === "approve" ? "good" : "plain");
+    noteApproval(
+      await ask(`/api/approvals/${encodeURIComponent(row.id)}/${word}`, {
+        ...(said === "" ? {} : { reason: said }),
+        ...(form !== null && word === "approve" ? { answer: form.read() } : {}),
+      }),
+    );
+    note(`${row.tool}: ${DONE[word]}`, word === "approve" ? "good" : "plain");
     document.getElementById("content")?.focus();
   };
   return h(
     "div",
     { class: "decision" },
+    ...(form?.fields ?? []),
     reason,
     actionButton("Approve", decide("approve"), { class: "good", "aria-label": `Approve ${row.tool}` }),
     actionButton("Deny", decide("deny"), { class: "bad", "aria-label": `Deny ${row.tool}` }),
+    row.question ? actionButton("Cancel", decide("cancel"), { "aria-label": `Close the question of ${row.tool}` }) : null,
   );
 }
 
