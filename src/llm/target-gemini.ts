@@ -54,9 +54,15 @@ export function geminiParts(prepared: PreparedSchema, notes: Notes): GeminiSchem
   return { root, definitions };
 }
 
+/** Most recursive definitions that are merged into an allOf of one schema; beyond it a reference stays. */
+const FOLLOW_BUDGET = 500;
+
 class GeminiCompiler {
   readonly #prepared: PreparedSchema;
   readonly #notes: Notes;
+  /** The recursive definitions whose content, merged into an allOf, we are inside. */
+  readonly #inside: string[] = [];
+  #followed = 0;
 
   constructor(prepared: PreparedSchema, notes: Notes) {
     this.#prepared = prepared;
@@ -78,11 +84,30 @@ class GeminiCompiler {
         );
       return { $ref: node["$ref"]! };
     }
+    const endless = this.#endlessRef(node);
+    if (endless !== undefined) {
+      this.#notes.add("ref.siblings_dropped", pointer, Object.keys(node), null, "widened");
+      return { $ref: `#/$defs/${endless}` };
+    }
     const facts: string[] = [];
+    const outside = this.#inside.length;
     node = this.#merged(node, pointer);
     node = this.#unions(node, pointer, facts);
     const out = this.#plain(node, pointer, facts, cycle);
+    this.#inside.length = outside;
     return withFacts(this.#typed(out, pointer), facts);
+  }
+
+  /** A definition that an allOf refers to and whose content we are inside already: merging it would not end. */
+  #endlessRef(node: Node): string | undefined {
+    for (const branch of branchesOf(node, "allOf")) {
+      const name = refName(branch);
+      if (name === undefined) {
+        const inner = isObject(branch) ? this.#endlessRef(branch as Node) : undefined;
+        if (inner !== undefined) return inner;
+      } else if (this.#prepared.cycles.has(name) && (this.#inside.includes(name) || this.#followed >= FOLLOW_BUDGET)) return name;
+    }
+    return undefined;
   }
 
   #merged(node: Node, pointer: string): Node {
@@ -101,6 +126,10 @@ class GeminiCompiler {
   #follow(branch: Json): Json {
     const name = refName(branch);
     if (name === undefined || !isObject(branch)) return branch;
+    if (this.#prepared.cycles.has(name)) {
+      this.#inside.push(name);
+      this.#followed += 1;
+    }
     const target = this.#prepared.definitions.get(name) ?? {};
     return isObject(target) ? omit(intersect(target as Node, omit(branch as Node, "$ref")).node, "$ref") : target;
   }
