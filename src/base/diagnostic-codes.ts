@@ -66,8 +66,8 @@ export const DIAGNOSTIC_CODES = {
   "pattern-too-large": "A regular expression is too large.",
   "empty-rules": "A policy file has an empty list of rules.",
   "rule-too-wide": "A policy rule allows every tool of every app.",
-  "rule-matches-nothing": "A policy rule matches no known app or tool.",
-  "shadowed-rule": "A policy rule never decides, because a stricter one covers all it matches.",
+  "rule-matches-nothing": "A policy rule matches no known app, tool or client.",
+  "shadowed-rule": "A policy rule never decides, because a stricter one covers, for certain, all that it matches.",
   "risk-conflict": "Two policy rules give one tool different risks.",
   "critical-needs-risk": "An allow or ask rule matches a critical tool without saying risk: critical.",
   // Signals (amp/)

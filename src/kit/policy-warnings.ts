@@ -20,7 +20,8 @@ export function createPolicyWarnings(snapshot: () => Snapshot, log: Logger, mask
       const known: KnownSubject[] = catalog.tools.map((t) => ({ app: t.app, name: t.tool, kind: "tool" }));
       for (const view of apps.values()) for (const prompt of view.listing?.prompts ?? []) known.push({ app: view.package, name: prompt.name, kind: "prompt" });
       const told = new Set(warnings.map((w) => w.message));
-      warnings = checkPolicy(plan.policy, known, [...plan.apps.keys(), ...plan.parked.keys()]).map((d) => diagnosticToJson(d, mask));
+      const clients = plan.gateway?.clients.map((client) => client.name) ?? [];
+      warnings = checkPolicy(plan.policy, known, [...plan.apps.keys(), ...plan.parked.keys()], clients).map((d) => diagnosticToJson(d, mask));
       for (const w of warnings) if (!told.has(w.message)) log.warn({ rule: w.path, file: w.file, line: w.line }, w.message);
     },
     1_000,

@@ -13,7 +13,9 @@ import type { AppPlan, Plan } from "./types.ts";
  */
 export function crossCheck(config: Config, plan: Plan): Diagnostic[] {
   const packages = [...plan.apps.keys(), ...plan.parked.keys()];
-  const out: Diagnostic[] = [...policyFindings(plan.policy, [...plan.apps.values()].map(announcedBy), packages)];
+  const out: Diagnostic[] = [
+    ...policyFindings(plan.policy, [...plan.apps.values()].map(announcedBy), packages, plan.gateway?.clients.map((client) => client.name) ?? []),
+  ];
   const app = (loaded: Loaded<unknown>, path: KeyPath, pattern: string, role: string): void => {
     if (packages.some((name) => compileGlob(pattern).matches(name))) return;
     const near = nearest(pattern, packages, 1)[0];
@@ -48,17 +50,24 @@ function announcedBy(app: AppPlan): readonly KnownSubject[] {
 interface PolicyCheck {
   readonly tools: readonly (readonly KnownSubject[])[];
   readonly packages: readonly string[];
+  readonly clients: readonly string[];
   readonly findings: readonly Diagnostic[];
 }
 
 const checks = new WeakMap<PolicyRules, PolicyCheck>();
 
-/** As {@link checkPolicy}; asked about the same policy, tools and packages as the last time, it gives the same answer without a check. */
-function policyFindings(policy: PolicyRules, tools: readonly (readonly KnownSubject[])[], packages: readonly string[]): readonly Diagnostic[] {
+/** As {@link checkPolicy}; asked about the same policy, tools, packages and clients as the last time, it gives the same answer without a check. */
+function policyFindings(
+  policy: PolicyRules,
+  tools: readonly (readonly KnownSubject[])[],
+  packages: readonly string[],
+  clients: readonly string[],
+): readonly Diagnostic[] {
   const last = checks.get(policy);
-  if (last && sameItems(last.packages, packages, Object.is) && sameItems(last.tools, tools, sameTools)) return last.findings;
-  const findings = checkPolicy(policy, tools.flat(), packages);
-  checks.set(policy, { tools, packages, findings });
+  if (last && sameItems(last.packages, packages, Object.is) && sameItems(last.clients, clients, Object.is) && sameItems(last.tools, tools, sameTools))
+    return last.findings;
+  const findings = checkPolicy(policy, tools.flat(), packages, clients);
+  checks.set(policy, { tools, packages, clients, findings });
   return findings;
 }
 

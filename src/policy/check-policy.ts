@@ -3,8 +3,12 @@ import type { Diagnostic } from "../base/diagnostics.ts";
 import type { Glob } from "../base/glob.ts";
 import { nearest } from "../base/text.ts";
 import type { CompiledRule } from "./compile-rule.ts";
+import { matchesAny } from "./rule-index.ts";
 import type { PolicyRules } from "./rules.ts";
 import type { Action, Subject } from "./types.ts";
+
+/** Callers that are there without an entry: the tokens of the host, the library, the command line. */
+const BUILT_IN_CLIENTS = ["caller", "operator", "library", "cli"];
 
 /** One thing that servers show, or that a manifest announces. */
 export interface KnownSubject {
@@ -16,9 +20,10 @@ export interface KnownSubject {
 /**
  * Warnings about rules against what is known: rules that match nothing, rules that others always overrule, two risks for one
  * tool, and allow rules that a critical tool ignores. `apps` are all configured packages: of one that shows nothing yet, the
- * tools are taken as unknown and not as missing. Resource URIs are open-ended and not checked.
+ * tools are taken as unknown and not as missing. Resource URIs are open-ended and not checked. `clients` are those that topology.yaml
+ * names; with none, whoever has a token may have any name.
  */
-export function checkPolicy(rules: PolicyRules, known: readonly KnownSubject[], apps: readonly string[] = []): Diagnostic[] {
+export function checkPolicy(rules: PolicyRules, known: readonly KnownSubject[], apps: readonly string[] = [], clients: readonly string[] = []): Diagnostic[] {
   const silent = new Set(apps);
   for (const k of known) silent.delete(k.app);
   const subjects = new Map<CompiledRule, KnownSubject[]>();
@@ -36,9 +41,9 @@ export function checkPolicy(rules: PolicyRules, known: readonly KnownSubject[], 
   const out = [...findings.values()];
   for (const rule of rules.rules) {
     const matched = subjects.get(rule) ?? [];
-    out.push(...matchesNothing(rule, index, silent));
+    out.push(...matchesNothing(rule, index, silent), ...noSuchClient(rule, clients));
     if (matched.length > 0) {
-      const over = shadowedBy(rules, rule, matched);
+      const over = shadowedBy(rules, rule, matched, index, silent);
       if (over)
         out.push(
           warning(
@@ -122,6 +127,19 @@ function matchesNothing(rule: CompiledRule, known: KnownIndex, silent: ReadonlyS
   return out;
 }
 
+/** One finding for each pattern of callers that fits none there can be. */
+function noSuchClient(rule: CompiledRule, configured: readonly string[]): Diagnostic[] {
+  if (configured.length === 0) return [];
+  const clients = [...configured, ...BUILT_IN_CLIENTS];
+  return (rule.clients ?? []).flatMap((glob, i) => {
+    if (clients.some((client) => glob.matches(client))) return [];
+    const near = nearest(glob.source, clients, 2);
+    const help = near.length > 0 ? `did you mean ${list(near)}?` : `the clients here are ${list(clients)}`;
+    const message = `rule "${rule.ref.id}" names the client "${glob.source}", which matches none under gateway.clients`;
+    return [warning(rule, "rule-matches-nothing", ["clients", i], message, help)];
+  });
+}
+
 function nameHelp(pattern: Glob, kind: "tool" | "prompt", scope: readonly (string | null)[], known: KnownIndex): string {
   const { source } = pattern;
   const names = new Set(scope.flatMap((app) => known.names(kind, app)));
@@ -143,15 +161,38 @@ function nameHelp(pattern: Glob, kind: "tool" | "prompt", scope: readonly (strin
 
 const STRICTNESS: Readonly<Record<Action, number>> = { allow: 0, ask: 1, deny: 2 };
 
-/** A rule for every caller and all arguments that is stricter and covers all that this one matches. */
-function shadowedBy(rules: PolicyRules, rule: CompiledRule, matched: readonly KnownSubject[]): CompiledRule | null {
+/** A rule for every caller and all arguments that is stricter and for certain covers all that this one can match. */
+function shadowedBy(
+  rules: PolicyRules,
+  rule: CompiledRule,
+  matched: readonly KnownSubject[],
+  index: KnownIndex,
+  silent: ReadonlySet<string>,
+): CompiledRule | null {
   if (rule.action === null || rule.action === "deny" || rule.limit !== null || rule.timeoutMs !== null || rule.risk !== null) return null;
   const first = matched[0]!;
   const own = STRICTNESS[rule.action];
   const stricter = rules
     .candidates(first.kind, first.app, first.name)
     .filter((r) => r !== rule && r.action !== null && STRICTNESS[r.action] > own && r.clients === null && r.args.length === 0);
-  return stricter.find((r) => matched.every((k) => rules.candidates(k.kind, k.app, k.name).includes(r))) ?? null;
+  if (stricter.length === 0) return null;
+  const fitting = rule.apps === null ? index.apps : rule.apps.flatMap((glob) => index.fitting(glob));
+  const allKnown = !fitting.some((app) => silent.has(app));
+  const coversKind = (r: CompiledRule, kind: Subject["kind"]): boolean =>
+    coversAll(r.names[kind], rule.names[kind]) ||
+    // Tools of apps that show some are known; resources and prompts of the rule's apps may always be more than are known here.
+    (kind === "tool" && allKnown && matched.every((k) => k.kind !== kind || rules.candidates(k.kind, k.app, k.name).includes(r)));
+  const coversApps = (r: CompiledRule): boolean => coversAll(r.apps, rule.apps) || (allKnown && fitting.every((app) => matchesAny(r.apps, app)));
+  return stricter.find((r) => coversApps(r) && KINDS.every((kind) => coversKind(r, kind))) ?? null;
+}
+
+const KINDS: readonly Subject["kind"][] = ["tool", "resource", "prompt"];
+
+/** Whether patterns fit, for certain, every name that others fit; null fits all. */
+function coversAll(patterns: readonly Glob[] | null, others: readonly Glob[] | null): boolean {
+  const isAll = (glob: Glob): boolean => /^\*+$/.test(glob.source);
+  if (patterns === null || patterns.some(isAll)) return true;
+  return others !== null && others.every((other) => patterns.some((glob) => glob.source === other.source || (other.literal && glob.matches(other.source))));
 }
 
 function riskFindings(matching: readonly CompiledRule[], subject: KnownSubject): Diagnostic[] {

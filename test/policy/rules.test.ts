@@ -153,6 +153,38 @@ describe("checkPolicy", () => {
     expect(check(rulesOf({ id: "a", apps: ["cache"], action: "allow" }, { ...deny, clients: ["bot"] }))).toEqual([]);
   });
 
+  it("a rule is called shadowed only when it is so for certain", () => {
+    const wide: PolicyRuleConfig = { id: "wide", tools: ["*"], action: "allow" };
+    const read: PolicyRuleConfig = { id: "narrow", tools: ["read"], action: "ask" };
+    const only = (rules: PolicyRuleConfig[], apps: string[]): string[] =>
+      checkPolicy(rulesOf(...rules), [known[0]], apps)
+        .filter((found) => found.code === "shadowed-rule")
+        .map((found) => found.path!);
+    expect(only([wide, read], ["cache"])).toEqual(["rules.0"]);
+    // What another app shows is not known yet; nor is what else there may be but tools.
+    expect(only([wide, read], ["cache", "later"])).toEqual([]);
+    expect(only([{ id: "wide", apps: ["cache"], action: "allow" }, read], ["cache"])).toEqual([]);
+    expect(only([wide, { id: "all", action: "deny" }], ["cache", "later"])).toEqual(["rules.0"]);
+    expect(
+      only(
+        [
+          { ...wide, apps: ["*"] },
+          { id: "all", apps: ["cache"], action: "deny" },
+        ],
+        ["cache", "later"],
+      ),
+    ).toEqual([]);
+  });
+
+  it("a client that nobody has is a warning, where clients are configured", () => {
+    const rules = rulesOf({ id: "a", apps: ["cache"], clients: ["buot", "bot", "cli", "b*", "nobody"], action: "allow" });
+    expect(checkPolicy(rules, known, [], [])).toEqual([]);
+    expect(checkPolicy(rules, known, [], ["bot"])).toMatchObject([
+      { code: "rule-matches-nothing", path: "rules.0.clients.0", help: ['did you mean "bot"?'] },
+      { code: "rule-matches-nothing", path: "rules.0.clients.4", help: [expect.stringContaining('"bot", "caller"')] },
+    ]);
+  });
+
   it("two risks for one tool, and an allow that a critical tool ignores", () => {
     expect(check(rulesOf({ id: "a", tools: ["read"], risk: "low" }, { id: "b", tools: ["re*"], risk: "high" }))).toMatchObject([
       { code: "risk-conflict", related: [{ message: "low here" }] },
