@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import { errorAt, warningAt } from "../base/diagnostic-codes.ts";
 import { hasErrors, sortDiagnostics, type Diagnostic, type Place } from "../base/diagnostics.ts";
-import { isObject } from "../base/json.ts";
+import { isObject, own } from "../base/json.ts";
 import { nearest } from "../base/text.ts";
 import type { PolicyConfig } from "../../generated/policy.d.ts";
 import type { SignalsConfig } from "../../generated/signals.d.ts";
@@ -151,7 +151,7 @@ function loadApps(files: FileSet, topology: ReadTopology, manifests: readonly { 
   for (const [name, entry] of topology.entries) {
     const known = byPackage.has(name);
     if (known && Object.keys(entry.settings).length === 0 && !entry.broken) out.unit.push(emptyEntry(topology, name));
-    else if (!known && (entry.broken || isObject(entry.settings["mcp"]))) {
+    else if (!known && (entry.broken || declaresApp(entry.settings, name, [...byPackage.keys()]))) {
       out.unit.push(...badPackage(topology, name));
       add(name, undefined);
     } else if (!known) out.unit.push(unknownApp(topology, name, [...byPackage.keys()]));
@@ -172,6 +172,17 @@ function loadApps(files: FileSet, topology: ReadTopology, manifests: readonly { 
     out.diagnostics.push(...built.diagnostics);
     out.secrets.push(...built.secrets);
   }
+}
+
+/** Whether an entry without a manifest is meant as an app of its own. One that says not how it is reached, under a name like that of an app that is there, is a slip. */
+function declaresApp(settings: Readonly<Record<string, unknown>>, name: string, known: readonly string[]): boolean {
+  const mcp = own(settings, "mcp");
+  if (!isObject(mcp)) return false;
+  return ["command", "entry", "url", "transport"].some((key) => Object.hasOwn(mcp, key)) || nearPackage(name, known) === undefined;
+}
+
+function nearPackage(name: string, known: readonly string[]): string | undefined {
+  return nearest(name, known, 1)[0] ?? known.find((candidate) => candidate.split(".").at(-1) === name.split(".").at(-1));
 }
 
 function emptyEntry(topology: ReadTopology, name: string): Diagnostic {
@@ -208,11 +219,11 @@ function duplicatePackage(name: string, same: readonly { read: ReadManifest }[])
 }
 
 function unknownApp(topology: ReadTopology, name: string, known: readonly string[]): Diagnostic {
-  const near = nearest(name, known, 1)[0] ?? known.find((candidate) => candidate.split(".").at(-1) === name.split(".").at(-1));
+  const near = nearPackage(name, known);
   return errorAt(
     "unknown-app",
     placeIn(topology, ["apps", name], "key"),
-    `apps names ${name}, but no manifest declares that package and the entry has no mcp`,
+    `apps names ${name}, but no manifest declares that package and the entry says not how it is reached`,
     {
       path: `apps.${name}`,
       ...(near ? { label: `did you mean "${near}"?` } : {}),

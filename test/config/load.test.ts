@@ -233,11 +233,17 @@ describe("an app that is out", () => {
 });
 
 describe("names and trust", () => {
-  test("an entry for an app that is not there names the near one", () => {
-    const [found] = lines(load(two("package: im.polaris.weather\nmcp: { command: node }\n", "apps: { im.polaris.wether: { call_timeout: 5 } }\n")));
-    expect(found).toContain(
-      'topology/topology.yaml:2:9 error[unknown-app] apps names im.polaris.wether, but no manifest declares that package and the entry has no mcp | did you mean "im.polaris.weather"?',
+  test.each(["call_timeout: 5", 'env: { A: "1" }', "mcp: { args: [x] }"])("an entry for an app that is not there names the near one: %s", (settings) => {
+    const found = lines(load(two("package: im.polaris.weather\nmcp: { command: node }\n", `apps: { im.polaris.wether: { ${settings} } }\n`)));
+    expect(found).toHaveLength(1);
+    expect(found[0]).toContain(
+      'topology/topology.yaml:2:9 error[unknown-app] apps names im.polaris.wether, but no manifest declares that package and the entry says not how it is reached | did you mean "im.polaris.weather"?',
     );
+  });
+
+  test("an entry of its own that says not how it is reached is no slip when no name is near", () => {
+    const found = lines(load(two("package: im.polaris.weather\nmcp: { command: node }\n", 'apps: { org.example.search: { env: { A: "1" } } }\n')));
+    expect(found).toEqual([expect.stringContaining("error[no-transport] org.example.search says not how it is reached")]);
   });
 
   test("an empty entry says that it does nothing", () => {
