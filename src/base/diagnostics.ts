@@ -26,7 +26,7 @@ export interface Diagnostic {
   /** What is wrong, with the user's own names. */
   readonly message: string;
   readonly place: Place | null;
-  /** Key path in the file, dotted: `apps.im.polaris.qq.mcp.command`. */
+  /** Key path in the file: `apps.im.polaris.qq.mcp.command`, `rules[1].id`. */
   readonly path?: string;
   /** Short words under the caret: `did you mean "command"?`. */
   readonly label?: string;

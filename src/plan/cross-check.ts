@@ -1,6 +1,7 @@
 import { compileGlob } from "../base/glob.ts";
 import type { Diagnostic } from "../base/diagnostics.ts";
 import { nearest } from "../base/text.ts";
+import { formatPath } from "../config/nodes.ts";
 import type { Config, KeyPath, Loaded } from "../config/types.ts";
 import { checkPolicy, type KnownSubject } from "../policy/check-policy.ts";
 import type { PolicyRules } from "../policy/rules.ts";
@@ -24,7 +25,7 @@ export function crossCheck(config: Config, plan: Plan): Diagnostic[] {
       severity: "warning",
       message: `${role} names the app "${pattern}", which no file declares`,
       place: loaded.place(path),
-      path: path.join("."),
+      path: formatPath(path),
       ...(near === undefined ? {} : { label: `did you mean "${near}"?` }),
       help: [packages.length === 0 ? "no app is declared" : `declared apps: ${packages.slice(0, 8).join(", ")}${packages.length > 8 ? ", …" : ""}`],
     });

@@ -3,6 +3,7 @@ import type { Diagnostic, Place } from "../base/diagnostics.ts";
 import { parseDuration, parseRate } from "../base/durations.ts";
 import { compileGlob, type Glob } from "../base/glob.ts";
 import { deepFreeze } from "../base/json.ts";
+import { formatPath } from "../config/nodes.ts";
 import type { KeyPath, Loaded } from "../config/types.ts";
 import type { Risk } from "../tools/types.ts";
 import type { PolicyConfig, PolicyRuleConfig } from "../../generated/policy.d.ts";
@@ -35,7 +36,7 @@ export interface CompiledRule {
 export function compileRule(config: PolicyRuleConfig, index: number, file: Loaded<PolicyConfig>): { rule: CompiledRule; diagnostics: Diagnostic[] } {
   const diagnostics: Diagnostic[] = [];
   const place = (path: KeyPath): Place => file.place(["rules", index, ...path]);
-  const dotted = (path: KeyPath): string => ["rules", index, ...path].join(".");
+  const dotted = (path: KeyPath): string => formatPath(["rules", index, ...path]);
   const fault = (code: DiagnosticCode, path: KeyPath, message: string, help: string): void => {
     diagnostics.push(errorAt(code, place(path), message, { path: dotted(path), help: [help] }));
   };

@@ -2,6 +2,7 @@ import { errorAt, warningAt, type DiagnosticCode } from "../base/diagnostic-code
 import type { Diagnostic } from "../base/diagnostics.ts";
 import { parseDuration } from "../base/durations.ts";
 import { digest } from "../base/json.ts";
+import { formatPath } from "../config/nodes.ts";
 import type { Loaded } from "../config/types.ts";
 import type { Risk, Trust } from "../tools/types.ts";
 import type { PolicyConfig } from "../../generated/policy.d.ts";
@@ -149,7 +150,7 @@ interface Spot {
 
 function duplicate(code: DiagnosticCode, message: string, help: string, second: Spot, first: Spot): Diagnostic {
   return errorAt(code, second.file.place(second.path), message, {
-    path: second.path.join("."),
+    path: formatPath(second.path),
     help: [help],
     related: [{ place: first.file.place(first.path), message: "it stands here first" }],
   });

@@ -107,7 +107,7 @@ describe("checkPolicy", () => {
     const start = performance.now();
     const found = checkPolicy(rules, many);
     expect(performance.now() - start).toBeLessThan(5000);
-    expect(found.filter((f) => f.code === "rule-matches-nothing").map((f) => f.path)).toContain("rules.1.tools.0");
+    expect(found.filter((f) => f.code === "rule-matches-nothing").map((f) => f.path)).toContain("rules[1].tools[0]");
   });
 
   it("rules that name a package and rules with patterns are found together, in the order of ids", () => {
@@ -126,8 +126,8 @@ describe("checkPolicy", () => {
 
   it("each pattern is looked at by itself", () => {
     expect(check(rulesOf({ id: "a", apps: ["cache", "shh"], tools: ["read", "writ_*"], action: "ask" }))).toMatchObject([
-      { path: "rules.0.apps.1", help: ['did you mean "sh"?'] },
-      { path: "rules.0.tools.1", message: expect.stringContaining('of "cache"') },
+      { path: "rules[0].apps[1]", help: ['did you mean "sh"?'] },
+      { path: "rules[0].tools[1]", message: expect.stringContaining('of "cache"') },
     ]);
   });
 
@@ -160,11 +160,11 @@ describe("checkPolicy", () => {
       checkPolicy(rulesOf(...rules), [known[0]], apps)
         .filter((found) => found.code === "shadowed-rule")
         .map((found) => found.path!);
-    expect(only([wide, read], ["cache"])).toEqual(["rules.0"]);
+    expect(only([wide, read], ["cache"])).toEqual(["rules[0]"]);
     // What another app shows is not known yet; nor is what else there may be but tools.
     expect(only([wide, read], ["cache", "later"])).toEqual([]);
     expect(only([{ id: "wide", apps: ["cache"], action: "allow" }, read], ["cache"])).toEqual([]);
-    expect(only([wide, { id: "all", action: "deny" }], ["cache", "later"])).toEqual(["rules.0"]);
+    expect(only([wide, { id: "all", action: "deny" }], ["cache", "later"])).toEqual(["rules[0]"]);
     expect(
       only(
         [
@@ -180,8 +180,8 @@ describe("checkPolicy", () => {
     const rules = rulesOf({ id: "a", apps: ["cache"], clients: ["buot", "bot", "cli", "b*", "nobody"], action: "allow" });
     expect(checkPolicy(rules, known, [], [])).toEqual([]);
     expect(checkPolicy(rules, known, [], ["bot"])).toMatchObject([
-      { code: "rule-matches-nothing", path: "rules.0.clients.0", help: ['did you mean "bot"?'] },
-      { code: "rule-matches-nothing", path: "rules.0.clients.4", help: [expect.stringContaining('"bot", "caller"')] },
+      { code: "rule-matches-nothing", path: "rules[0].clients[0]", help: ['did you mean "bot"?'] },
+      { code: "rule-matches-nothing", path: "rules[0].clients[4]", help: [expect.stringContaining('"bot", "caller"')] },
     ]);
   });
 
