@@ -106,9 +106,10 @@ describe("checkPolicy", () => {
     );
     const start = performance.now();
     const found = checkPolicy(rules, many);
-    expect(performance.now() - start).toBeLessThan(5000);
+    // Half a second alone, many times that on a busy machine; every rule with every tool would take minutes.
+    expect(performance.now() - start).toBeLessThan(30_000);
     expect(found.filter((f) => f.code === "rule-matches-nothing").map((f) => f.path)).toContain("rules[1].tools[0]");
-  });
+  }, 60_000);
 
   it("rules that name a package and rules with patterns are found together, in the order of ids", () => {
     const rules = rulesOf(
