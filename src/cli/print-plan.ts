@@ -39,7 +39,7 @@ const APP_LINES: readonly [
 ][] = [
   ["start", "+", "green", "starts"],
   ["stop", "-", "red", "stops"],
-  ["restart", "~", "yellow", "restarts beside the running one, then takes over"],
+  ["restart", "~", "yellow", "restarts"],
   ["reconnect", "~", "yellow", "reconnects"],
   ["relist", "~", "cyan", "lists its tools again"],
   ["live", "~", "cyan", "changes without touching its connection"],
@@ -51,6 +51,12 @@ const LIST_LINES = [
   ["removed", "-", "red"],
   ["changed", "~", "yellow"],
 ] as const;
+
+/** How a restart goes, by the app's `handover`. */
+const HANDOVER_WORDS: ReadonlyMap<unknown, string> = new Map([
+  ["overlap", " beside the running one, then takes over"],
+  ["stop_first", ": the running one stops first, then the new one starts"],
+]);
 
 /** What `up` would start, for people. */
 export function printStart(plan: Plan, style: Style): string {
@@ -64,7 +70,7 @@ export function printPlan(result: ReloadResult & { readonly report: JsonObject }
   const { changes, report } = result;
   const findings = findingsOf(result).flatMap((text) => [text, ""]);
   if (changes.empty) return [...findings, "no changes"].join("\n");
-  const lines = [...findings, ...appLines(changes, style, own(report, "calls_in_flight"))];
+  const lines = [...findings, ...appLines(changes, style, report)];
   const tools = own(report, "tools");
   for (const [key, mark, look] of LIST_LINES) {
     const list = own(tools, key);
@@ -87,11 +93,12 @@ export function printPlan(result: ReloadResult & { readonly report: JsonObject }
   return lines.join("\n");
 }
 
-function appLines(changes: ChangeSet, style: Style, inFlight: unknown): string[] {
+function appLines(changes: ChangeSet, style: Style, report: JsonObject): string[] {
   return APP_LINES.flatMap(([key, mark, look, words]) =>
     changes[key].map((app) => {
-      const calls = own(inFlight, app);
-      return `${style(look, mark)} ${app} ${words}${typeof calls === "number" && calls > 0 ? ` (${count(calls, "call runs and finishes", "calls run and finish")} first)` : ""}`;
+      const calls = own(own(report, "calls_in_flight"), app);
+      const how = key === "restart" ? (HANDOVER_WORDS.get(own(own(report, "handover"), app)) ?? "") : "";
+      return `${style(look, mark)} ${app} ${words}${how}${typeof calls === "number" && calls > 0 ? ` (${count(calls, "call runs and finishes", "calls run and finish")} first)` : ""}`;
     }),
   );
 }

@@ -51,7 +51,7 @@ export function describePlan(snapshot: Snapshot, next: Plan | null, result: Relo
   return Object.assign({ changes: countChanges(result.changes) }, ...SECTIONS.map((section) => section(view))) as JsonObject;
 }
 
-function appsSection({ changes }: PlanView): JsonObject {
+function appsSection({ changes, after }: PlanView): JsonObject {
   const { start, stop, restart, reconnect, relist, live, parked, unchanged } = changes;
   return {
     apps: {
@@ -64,6 +64,7 @@ function appsSection({ changes }: PlanView): JsonObject {
       parked: [...parked],
       unchanged: [...unchanged],
     },
+    handover: Object.fromEntries(restart.map((app): [string, string] => [app, after.apps.get(app)?.handover ?? "overlap"])),
   };
 }
 

@@ -268,6 +268,15 @@ describe("hot reload", () => {
     await ready("org.test.c");
   });
 
+  it("shows in a plan how an app would restart", async () => {
+    await start();
+    const changed = (more: object): string => topology({ ...APPS, "org.test.a": scriptedApp({}, { mcp: { env: { CHANGED: "1" }, ...more } }) });
+    for (const handover of ["overlap", "stop_first"]) {
+      await t.workspace.write("topology/topology.yaml", changed({ handover }));
+      expect((await t.kit.plan()).report).toMatchObject({ apps: { restart: ["org.test.a"] }, handover: { "org.test.a": handover } });
+    }
+  });
+
   it("shows in a plan what would happen, and does nothing", async () => {
     await start();
     await t.workspace.write("topology/topology.yaml", topology({ "org.test.a": APPS["org.test.a"], "org.test.c": scriptedApp({}) }));
