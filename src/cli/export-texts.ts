@@ -3,9 +3,10 @@ import { liteLlmConfig } from "../llm/litellm-config.ts";
 import { exportPermissions, PERMISSION_FORMATS, type PermissionFormat, type PermissionRow } from "../llm/permissions.ts";
 import { exportTools, type ExportOptions } from "../llm/export.ts";
 import { EXPORT_FORMATS, type ExportFormat, type Relaxation } from "../llm/types.ts";
+import type { Json } from "../base/json.ts";
 import { exportableTools } from "./exportable.ts";
 import type { Host } from "./host.ts";
-import { count } from "../base/text.ts";
+import { count, truncate } from "../base/text.ts";
 
 /** Forms of `export` that are no provider's tool list: types for a program, and settings for other hosts. */
 export const OTHER_FORMATS = ["ts", "litellm-proxy", ...PERMISSION_FORMATS] as const;
@@ -80,11 +81,30 @@ export async function exportReport(host: Host, format: ExportFormat, options: Ex
   };
 }
 
+/** Longest text of a value before and after in a report line. */
+const VALUE_CHARS = 60;
+
+/** Why a change is told: what it means for the calls that a model may write. */
+const EFFECTS: Readonly<Record<Relaxation["effect"], string>> = {
+  widened: "the model may say more than the tool takes; the host refuses that",
+  narrowed: "something legal can no longer be asked for",
+  annotated: "only words or form changed",
+  renamed: "the provider refuses the name; calls come back under the tool's own",
+};
+
+/** One change: effect, code and place (of a property its name), what was there and what the provider is shown instead, and why it matters. */
+function changeLine({ effect, code, pointer, before, after }: Relaxation): string {
+  const shown = (value: Json): string => (value === null ? "nothing" : truncate(JSON.stringify(value), VALUE_CHARS));
+  const place = code === "property.renamed" ? `property ${JSON.stringify(before)}` : pointer === "" ? "(root)" : pointer;
+  const change = before === null && after === null ? "" : `: ${shown(before)} -> ${shown(after)}`;
+  return `    ${effect.padEnd(9)} ${code}  ${place}${change}  (${EFFECTS[effect]})`;
+}
+
 /** The report as text: a line per tool, a line per change. */
 export function reportLines(report: ExportReport): string[] {
   const lines = report.tools.flatMap((tool) => [
     `${tool.tool}  as ${tool.name}, ${count(tool.tokens, "token")}${tool.strict ? ", strict" : ""}${tool.fallback.length > 0 ? `, not strict: ${tool.fallback.join("; ")}` : ""}`,
-    ...tool.changes.map((change) => `    ${change.effect.padEnd(9)} ${change.code}  ${change.pointer === "" ? "(root)" : change.pointer}`),
+    ...tool.changes.map(changeLine),
   ]);
   return [
     ...lines,

@@ -5,6 +5,10 @@ import { readPairs, wholeNumber } from "../../src/cli/arguments.ts";
 import { commands } from "../../src/cli/commands.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { checkClock, checkInotify, checkNode } from "../../src/cli/doctor/machine.ts";
+import { reportLines } from "../../src/cli/export-texts.ts";
+import { exportTools } from "../../src/llm/export.ts";
+import { toolWith } from "../llm/support/export-one.ts";
+import { printPlan, printReload } from "../../src/cli/print-plan.ts";
 import { searchTools } from "../../src/cli/search-tools.ts";
 import { styleFor, wantsColor } from "../../src/cli/style.ts";
 import { displayWidth, table } from "../../src/cli/table.ts";
@@ -105,6 +109,36 @@ describe("options", () => {
     }
     expect(tried.sort()).toEqual(["--count", "--limit", "--max-name", "--max-tools", "--tail"]);
   });
+});
+
+describe("the report of an export", () => {
+  it("says of each change what was there, what is shown, and why it matters; a renamed property by its name", () => {
+    const tool = toolWith({ type: "object", properties: { "a b": { type: "string", pattern: "(?=x)y" } } });
+    const lines = (["openai-strict", "anthropic"] as const).flatMap((format) => {
+      const { report } = exportTools([tool], format);
+      const tools = report.map((row) => ({ tool: row.full, name: row.name, strict: row.strict, fallback: [], tokens: 1, changes: row.relaxations }));
+      return reportLines({ format, tokens: 1, tools, left_out: [], warnings: [] });
+    });
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^ {4}renamed {3}property\.renamed {2}property "a b": "a b" -> "[a-z_0-9]+" {2}\(the provider refuses the name; /),
+    );
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^ {4}widened {3}pattern\.dropped {2}.+: "\(\?=x\)y" -> .+ {2}\(the model may say more than the tool takes; /),
+    );
+  });
+});
+
+describe("a plan for people", () => {
+  const changes = { start: [], stop: [], restart: ["org.a", "org.b"], reconnect: [], relist: [], live: [], unchanged: [], parked: [], host: [] };
+  const flags = { policy: false, signals: false, exports: false, settings: false, empty: false };
+  const result = { result: "pending", revision: 1, changes: { ...changes, ...flags }, errors: [], warnings: [], text: "" } as const;
+
+  it("says how each app restarts", () => {
+    expect(printPlan({ ...result, report: { handover: { "org.a": "overlap", "org.b": "stop_first" }, calls_in_flight: { "org.b": 1 } } }, plain)).toBe(
+      "~ org.a restarts beside the running one, then takes over\n~ org.b restarts: the running one stops first, then the new one starts (1 call runs and finishes first)",
+    );
+  });
+  it("says no more than it knows", () => expect(printReload(result, plain)).toContain("~ org.a restarts\n~ org.b restarts"));
 });
 
 describe("log lines for people", () => {
