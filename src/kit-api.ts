@@ -330,7 +330,10 @@ export interface Kit {
   graph(): HostGraph;
   /** One tool, by full name, as every provider would be shown it. Throws a KitError for an unknown name. */
   toolSchemas(full: string): ToolSchemas;
-  tools(format: ExportFormat, options?: { readonly maxName?: number; readonly maxTools?: number; readonly client?: string }): ExportedTools;
+  tools(
+    format: ExportFormat,
+    options?: { readonly maxName?: number; readonly maxTools?: number; readonly client?: string; readonly mode?: "all" | "search" },
+  ): ExportedTools;
   callTool(name: string, args: Json, options?: CallOptions): Promise<CallResult>;
   /** Runs a batch of tool calls of any supported provider form; one message per call, in order, in the same provider's form. */
   executeToolCalls(calls: readonly ToolCallInput[], options?: CallOptions): Promise<JsonObject[]>;

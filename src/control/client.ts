@@ -44,7 +44,10 @@ export interface ControlClient {
   /** Old lines, then new ones until the signal. */
   followLog(app: string, onLine: (line: string) => void, options: { readonly tail?: number; readonly signal: AbortSignal }): Promise<void>;
   toolRows(): Promise<ToolRow[]>;
-  tools(format: ExportFormat, options?: { readonly maxName?: number; readonly maxTools?: number }): Promise<{ readonly text: string; readonly etag: string }>;
+  tools(
+    format: ExportFormat,
+    options?: { readonly maxName?: number; readonly maxTools?: number; readonly mode?: "all" | "search" },
+  ): Promise<{ readonly text: string; readonly etag: string }>;
   /** Calls with the caller's token, so the one who asks is never the one who approves. */
   call(tool: string, args: Json, input?: CallInput): Promise<CallJson>;
   executeToolCalls(calls: readonly JsonObject[], input?: CallInput): Promise<JsonObject[]>;
@@ -107,7 +110,7 @@ export function createControlClient(host: ControlClient["host"], tokens: { reado
     async tools(format, options = {}) {
       const { text, headers } = await link.json({
         method: "GET",
-        path: `/api/tools${query({ format, max_name: options.maxName, max_tools: options.maxTools })}`,
+        path: `/api/tools${query({ format, max_name: options.maxName, max_tools: options.maxTools, mode: options.mode })}`,
         token: tokens.operator,
       });
       return { text, etag: headers.etag ?? "" };

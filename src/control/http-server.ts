@@ -88,6 +88,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     }
     if (found.route.role === "operator" && principal.role !== "operator")
       throw new HttpError("FORBIDDEN", "this route needs the operator token (data/run/operator.token)");
+    if (path.startsWith("/api/")) refuseUnknownQuery(query, found.route);
     // A stream has no end to wait for, and nobody would read it.
     if (head && found.route.answer.type === "text/event-stream") return void res.writeHead(200, { "Content-Type": "text/event-stream" }).end();
     let body: Json = null;
@@ -154,6 +155,15 @@ function single(req: IncomingMessage, name: string): string | undefined {
     value = raw[i + 1]!;
   }
   return value;
+}
+
+/** Throws for a query parameter that the route does not have: a misspelt one would be passed over without a word. */
+function refuseUnknownQuery(query: URLSearchParams, route: Route): void {
+  const known = (route.query ?? []).map((parameter) => parameter.name);
+  const unknown = [...new Set(query.keys())].filter((name) => !known.includes(name));
+  if (unknown.length === 0) return;
+  const words = known.length === 0 ? `${route.path} has no query parameters` : `${route.path} has ${known.join(", ")}`;
+  throw new HttpError("BAD_REQUEST", `unknown query parameter ${unknown.join(", ")}; ${words}`);
 }
 
 function splitTarget(target: string | undefined): { path: string; query: URLSearchParams } {

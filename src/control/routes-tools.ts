@@ -18,6 +18,8 @@ const FORMATS: readonly ExportFormat[] = [
   "text",
 ];
 
+const MODES = ["all", "search"] as const;
+
 const CONTEXT_MEMBERS = {
   session: { type: "string", minLength: 1, maxLength: 256, description: "Conversation; data-flow marks and approvals belong to it. Default `default`." },
   turn: { type: "string", minLength: 1, maxLength: 256, description: "Turn of the conversation; late results of an ended turn are discarded." },
@@ -104,6 +106,7 @@ export function toolRoutes(kit: Kit): Route[] {
         { name: "format", description: "Provider form; default openai.", values: FORMATS },
         { name: "max_name", description: "Longest tool name that the provider takes." },
         { name: "max_tools", description: "Most tools that the provider takes." },
+        { name: "mode", description: "search: only search_tools and call_tool, through which a model reaches all the others; default all.", values: MODES },
       ],
       answer: jsonAnswer("JSON array in the provider's form; for format=text a text.", { type: "array", items: { type: "object" } }),
       handle: (context) => exportTools(kit, context),
@@ -209,6 +212,7 @@ function exportTools(kit: Kit, context: RequestContext): ReturnType<Route["handl
   const maxTools = countOf(context, "max_tools");
   const exported = kit.tools(choiceOf(context, "format", FORMATS), {
     client: context.principal.client,
+    mode: choiceOf(context, "mode", MODES),
     ...(maxName ? { maxName } : {}),
     ...(maxTools ? { maxTools } : {}),
   });

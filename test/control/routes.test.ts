@@ -158,6 +158,18 @@ describe("tools", () => {
     expect((await get("/api/tools?format=text", door.caller)).headers["content-type"]).toContain("text/plain");
     expect((await get("/api/tools?format=xml")).json).toMatchObject({ message: expect.stringContaining("openai, openai-responses") });
     expect((await get("/api/tools?max_name=0")).status).toBe(400);
+    const search = await get("/api/tools?mode=search", door.caller);
+    expect((search.json as { function: { name: string } }[]).map((tool) => tool.function.name).sort()).toEqual(["call_tool", "search_tools"]);
+    expect((await get("/api/tools?mode=serch")).json).toMatchObject({ error_code: "BAD_REQUEST", message: "mode must be one of all, search" });
+  });
+
+  it("refuse a query parameter that the route does not have, and name those that it has", async () => {
+    expect(await get("/api/tools?formt=openai")).toMatchObject({
+      status: 400,
+      json: { error_code: "BAD_REQUEST", message: "unknown query parameter formt; /api/tools has format, max_name, max_tools, mode" },
+    });
+    expect((await get("/api/status?x=1")).json).toMatchObject({ message: "unknown query parameter x; /api/status has no query parameters" });
+    expect((await get("/healthz?probe=1")).status).toBe(200);
   });
 
   it("are called one by one; the outcome is in the answer", async () => {

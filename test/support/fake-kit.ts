@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { ConflictError, KitError, type ErrorCode } from "../../src/base/errors.ts";
 import { compileSchema } from "../../src/base/json-schema.ts";
 import { digest, isObject, type Json, type JsonObject } from "../../src/base/json.ts";
+import { exportTools } from "../../src/llm/export.ts";
 import { nearest } from "../../src/base/text.ts";
 import type {
   ApprovalRow,
@@ -268,10 +269,10 @@ export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
       const target = { format: "openai" as const, schema: { name: tool.short }, tokens: 10, strict: false, changes: [], reason: null };
       return { tool: full, definition: tool.definition, targets: [target] };
     },
-    tools(format) {
-      const tools = catalog.tools
-        .filter((t) => t.state === "exposed")
-        .map((t) => ({ type: "function", function: { name: t.short, parameters: t.definition["inputSchema"] ?? {} } }));
+    tools(format, options) {
+      const shown = options?.mode === "search" ? [] : catalog.tools.filter((t) => t.state === "exposed");
+      const found = options?.mode === "search" ? exportTools([], format, { mode: "search" }).tools : [];
+      const tools = [...found, ...shown.map((t) => ({ type: "function", function: { name: t.short, parameters: t.definition["inputSchema"] ?? {} } }))];
       return {
         format,
         tools,

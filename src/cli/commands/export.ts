@@ -1,6 +1,6 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { InvalidArgumentError } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import { makeFolder } from "../../base/make-folder.ts";
 import type { ExportFormat } from "../../kit-api.ts";
 import { exportedOrder } from "../../llm/export-order.ts";
@@ -23,6 +23,7 @@ interface ExportFlags {
   readonly append?: boolean;
   readonly maxName?: number;
   readonly maxTools?: number;
+  readonly mode: "all" | "search";
 }
 
 /** `export`: the tools in a provider's form. */
@@ -55,11 +56,17 @@ export const exportCommand = defineCommand<ExportFlags>({
       .option("--report", "print what the form changes of each tool instead of the tools")
       .option("--server <name>", "name that another host knows the gateway by", "aurora")
       .option("--max-name <length>", "longest tool name", wholeNumber(16))
-      .option("--max-tools <count>", "most tools", wholeNumber()),
+      .option("--max-tools <count>", "most tools", wholeNumber())
+      .addOption(
+        new Option("--mode <mode>", "all tools, or only search_tools and call_tool, through which a model reaches them")
+          .choices(["all", "search"])
+          .default("all"),
+      ),
   run: async (context, options) => {
     if (options.check && options.out === undefined) throw new CliError("--check compares with a file: name it with --out FILE");
     if (options.append && (options.out === undefined || options.report || isOther(options.format)))
       throw new CliError("--append keeps the order of a provider's tools in a file: name it with --out FILE");
+    if (options.mode === "search" && isOther(options.format)) throw new CliError(`--mode search is for the forms of providers, not for ${options.format}`);
     const file = options.out === undefined ? null : path.resolve(context.cwd, options.out);
     // Read first: a host started for this command may write the topology's own exports, and FILE may be one of them.
     const before = file !== null && (options.check || options.append) ? await readFile(file, "utf8").catch(() => null) : null;
@@ -67,6 +74,7 @@ export const exportCommand = defineCommand<ExportFlags>({
       const limits: ExportOptions = {
         ...(options.maxName === undefined ? {} : { maxName: options.maxName }),
         ...(options.maxTools === undefined ? {} : { maxTools: options.maxTools }),
+        ...(options.mode === "search" ? { mode: options.mode } : {}),
       };
       if (options.report) {
         if (isOther(options.format)) throw new CliError(`--report is for the forms of providers, not for ${options.format}`);
