@@ -4,6 +4,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { commands } from "../../src/cli/commands.ts";
 import { ALL_FORMATS } from "../../src/cli/export-texts.ts";
+import { createProgram } from "../../src/cli/program.ts";
 import { builtCli, projectRoot, runCli, startCli, type RunningCli } from "../support/built-cli.ts";
 
 /** docs/cli.md in order: what to write, and what to run with the lines that must be seen. */
@@ -61,6 +62,30 @@ it("docs/cli.md has a heading for every command, and none besides", () => {
 it("docs/cli.md names every form of export", () => {
   const section = page.slice(page.indexOf("### `export`"), page.indexOf("### `serve`"));
   expect(ALL_FORMATS.filter((format) => !new RegExp(`(?<![\\w-])${format}(?![\\w-])`).test(section))).toEqual([]);
+});
+
+it("docs/cli.md names every option of every command under its heading, and no option besides", () => {
+  const program = createProgram("0", async () => {});
+  const forAll = new Set(["--topology", "--json", "--help"]);
+  for (const spec of commands) {
+    const words = spec.usage.split(" ").filter((word) => /^[a-z]/.test(word));
+    const command = words.reduce((at, word) => at.commands.find((c) => c.name() === word)!, program);
+    const section = page.split(`### \`${spec.usage}\`\n`)[1]!.split(/^##/m)[0]!;
+    const told = new Set([...section.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/--[a-z][a-z-]*/g)].map((m) => m[0]));
+    const real = new Set(command.options.map((option) => option.long!).filter((long) => !forAll.has(long)));
+    expect
+      .soft(
+        [...real].filter((option) => !told.has(option)),
+        `${spec.usage}: not on the page`,
+      )
+      .toEqual([]);
+    expect
+      .soft(
+        [...told].filter((option) => !real.has(option) && !forAll.has(option)),
+        `${spec.usage}: not in --help`,
+      )
+      .toEqual([]);
+  }
 });
 
 it("the examples of docs/cli.md do what the page says", { timeout: 300_000 }, async () => {

@@ -1,3 +1,7 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { JsonObject } from "../../src/base/json.ts";
@@ -8,6 +12,7 @@ import { liteLlmConfig } from "../../src/llm/litellm-config.ts";
 import { exportPermissions, type PermissionRow } from "../../src/llm/permissions.ts";
 import { describeExportChange } from "../../src/llm/schema-diff.ts";
 import { exportTypeScript } from "../../src/llm/typescript.ts";
+import { projectRoot } from "../support/built-cli.ts";
 import { toolWith } from "./support/export-one.ts";
 
 describe("lint", () => {
@@ -168,6 +173,43 @@ describe("TypeScript", () => {
     expect(text).toContain('"a_list": { arguments: AListArguments; result: unknown };');
     expect(untyped).toEqual([{ full: "a.far", reason: "Arguments: the schema refers outside itself: file:///etc/hostname" }]);
   });
+});
+
+test("the TypeScript example of docs/tool-schemas.md compiles, and a wrong argument does not", { timeout: 120_000 }, async () => {
+  const page = await readFile(path.join(projectRoot, "docs/tool-schemas.md"), "utf8");
+  const example = /^```ts\n([\s\S]*?)^```$/m.exec(page)![1]!;
+  const inputSchema = { type: "object", properties: { name: { type: "string" } }, required: ["name"], additionalProperties: false };
+  const { text } = exportTypeScript([{ full: "org.example.hello.greet", short: "org_example_hello_greet", inputSchema }]);
+  // Beside the project's own tests, where the types of Node are found.
+  const folder = await mkdtemp(path.join(projectRoot, "test/llm/.example-"));
+  try {
+    const compile = async (source: string): Promise<string> => {
+      await writeFile(path.join(folder, "tools.ts"), text);
+      await writeFile(path.join(folder, "example.ts"), source);
+      const options = [
+        "--noEmit",
+        "--strict",
+        "--target",
+        "es2022",
+        "--module",
+        "nodenext",
+        "--allowImportingTsExtensions",
+        "--types",
+        "node",
+        "--ignoreConfig",
+      ];
+      const tsc = path.join(projectRoot, "node_modules/typescript/bin/tsc");
+      return promisify(execFile)(process.execPath, [tsc, ...options, path.join(folder, "example.ts")], { cwd: projectRoot }).then(
+        () => "",
+        (error: { stdout: string }) => error.stdout,
+      );
+    };
+    expect(await compile(example)).toBe("");
+    expect(await compile(example.replace('name: "Ada"', "name: 7"))).toContain("TS2322");
+    expect(await compile(example.replace("hello_greet", "hello_great"))).toContain("TS2345");
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 test("tokens: a quarter of ASCII, one for every other character", () => {
