@@ -368,8 +368,11 @@ describe("server-to-client requests", () => {
   it("are refused when the client did not declare the capability, takes no stream, or says no", async () => {
     kit.setApps(asking("elicitation/create"));
     expect(textOf((await session.rpc("tools/call", { name: "demo_ask" })) as never)).toBe("cannot ask");
+    // What roots an app has is the host's to say, never the client's.
     const roots = await RawSession.open(door, { capabilities: { roots: {} } });
-    expect(textOf((await roots.rpc("tools/call", { name: "demo_ask" })) as never)).toMatch(/refused: .*elicitation/);
+    expect(textOf((await roots.rpc("tools/call", { name: "demo_ask" })) as never)).toBe("cannot ask");
+    const sampling = await RawSession.open(door, { capabilities: { sampling: {} } });
+    expect(textOf((await sampling.rpc("tools/call", { name: "demo_ask" })) as never)).toMatch(/refused: .*elicitation/);
     const able = await RawSession.open(door, { capabilities: { elicitation: {} } });
     const plain = await able.post(ask, { accept: "application/json" });
     expect(textOf(plain.json as never)).toMatch(/refused: .*no event stream/);
