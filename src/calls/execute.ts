@@ -92,13 +92,13 @@ export async function perform(deps: CallDeps, wanted: Wanted, options: Operation
 }
 
 async function run(deps: CallDeps, wanted: Wanted, options: OperationOptions, callId: string, learned: Learned): Promise<Answer> {
-  const admit = (): Granted => {
+  const admit = (ownMark: string | null = null): Granted => {
     const snapshot = deps.snapshot();
     const operation = wanted.find(snapshot);
     const { target } = operation;
     learned.target = target;
     learned.method = operation.method;
-    const marks = deps.sessions.marks(options.client, options.session);
+    const marks = deps.sessions.marks(options.client, options.session).filter((mark) => mark.source !== ownMark);
     const decide = (args: JsonObject | null): Decision => {
       learned.decision = judge(snapshot, target, args, options, marks);
       refuseDenied(learned.decision, target, marks);
@@ -150,8 +150,8 @@ function acquire(limits: Limits, decision: Decision, approvalId: string | undefi
 /** A call on its way out. */
 interface Sending {
   readonly granted: Granted;
-  /** Judges anew on what holds now. */
-  readonly admit: () => Granted;
+  /** Judges anew on what holds now, but for a mark that this call itself has just made. */
+  readonly admit: (ownMark?: string | null) => Granted;
   readonly options: OperationOptions;
   readonly callId: string;
   readonly learned: Learned;
@@ -162,7 +162,9 @@ async function send(deps: CallDeps, { granted, admit, options, callId, learned, 
   const { target } = granted.operation;
   const { plan } = target;
   const source: FlowSource = { app: target.app, name: target.name, trust: plan.trust };
-  const mark = (): Promise<void> => hear(deps.sessions, granted.snapshot.plan.policy.flow, source, options);
+  const { flow } = granted.snapshot.plan.policy;
+  const mark = (): Promise<void> => hear(deps.sessions, flow, source, options);
+  const isNew = isSource(flow, source) && !deps.sessions.marks(options.client, options.session).some((mark) => mark.source === sourceName(source));
   // Marked before the call is sent, so before a byte can come back: progress, log lines and questions of the server are earlier than its result.
   await mark();
   const timeoutMs = granted.decision.timeoutMs ?? plan.callTimeoutMs;
@@ -170,7 +172,7 @@ async function send(deps: CallDeps, { granted, admit, options, callId, learned, 
   const joined = joinSignals([signal, lease.signal]);
   const { onProgress, task } = options;
   try {
-    const sure = stillGranted(granted, admit, deps.snapshot());
+    const sure = stillGranted(granted, () => admit(isNew ? sourceName(source) : null), deps.snapshot());
     await deps.journal.sending(callId, sure, options);
     learned.sent = true;
     const raw = await sure.operation.send(lease.connection, sure.args, {

@@ -262,6 +262,27 @@ describe("the one way a call runs", () => {
 });
 
 describe("a call that waits for its app", () => {
+  it("is not held against itself: its own mark is no reason to refuse it after the wait", async () => {
+    const script = {
+      on: { start: [{ delay: 1500 }], "tools/list": [{ result: { tools: [tool("send")] } }], "tools/call send": [{ result: { content: [] } }] },
+    };
+    const t = await startKit({
+      "topology/topology.yaml": topologyText({ "org.test.box": scriptedApp(script) }, { policies: ["policies/*.yaml"] }),
+      "topology/policies/p.yaml": JSON.stringify({
+        rules: [{ id: "send", tools: ["send"], risk: "high", action: "allow" }],
+        data_flow: { sources: { tools: ["org.test.box/send"] }, action: "deny" },
+      }),
+    });
+    try {
+      process.kill(t.pid("org.test.box")!, "SIGKILL");
+      await until(() => t.kit.status().apps[0]!.state === "starting");
+      expect(await t.kit.callTool("org.test.box.send", {})).toMatchObject({ ok: true });
+      expect((await t.kit.callTool("org.test.box.send", {})).error?.error_code).toBe("DATA_FLOW_DENIED");
+    } finally {
+      await t.stop();
+    }
+  });
+
   it("is judged anew when the app comes back with another tool", async () => {
     const list = (description: string) => JSON.stringify({ tools: [{ ...tool("send"), description }] });
     const script = { on: { start: [{ delay: 1500 }], "tools/list": [{ resultFile: "list.json" }], "tools/call send": [{ result: { content: [] } }] } };
