@@ -148,10 +148,13 @@ function loadApps(files: FileSet, topology: ReadTopology, manifests: readonly { 
     if (same.length > 1) park(name, same[0]!.source.display, [...duplicatePackage(name, same), ...same.flatMap(({ read }) => read.diagnostics)]);
     else add(name, same[0]);
   }
+  // An entry may belong to a manifest that cannot be read; then its name is no slip for another's.
+  const anyLost = files.unreadable.some((file) => file.role === "manifest") || manifests.some(({ read }) => read.kind === "broken");
+  const candidates = anyLost ? [] : [...byPackage.keys()];
   for (const [name, entry] of topology.entries) {
     const known = byPackage.has(name);
     if (known && Object.keys(entry.settings).length === 0 && !entry.broken) out.unit.push(emptyEntry(topology, name));
-    else if (!known && (entry.broken || declaresApp(entry.settings, name, [...byPackage.keys()]))) {
+    else if (!known && (entry.broken || declaresApp(entry.settings, name, candidates))) {
       out.unit.push(...badPackage(topology, name));
       add(name, undefined);
     } else if (!known) out.unit.push(unknownApp(topology, name, [...byPackage.keys()]));
