@@ -74,6 +74,8 @@ async function lookAt(app: AppConfig, config: Config): Promise<Diagnostic[]> {
     out.push(warning(app, config, code, at, message, help));
   };
   const { command, args = [], cwd = config.root } = app.settings.mcp ?? {};
+  if (app.settings.mcp?.cwd !== undefined && !isFolder(cwd))
+    warn("cwd-missing", ["mcp", "cwd"], `there is no folder ${cwd}`, "make the folder, or correct the path: it is relative to the file that says it");
   if (command !== undefined) {
     const words = typeof command === "string" ? [] : command.slice(1).map((word, i): [KeyPath, string] => [["mcp", "command", i + 1], word]);
     for (const [at, word] of [...words, ...args.map((arg, i): [KeyPath, string] => [["mcp", "args", i], arg])]) {
@@ -87,9 +89,12 @@ async function lookAt(app: AppConfig, config: Config): Promise<Diagnostic[]> {
         );
     }
     const program = typeof command === "string" ? command : (command[0] ?? "");
-    if (path.isAbsolute(program) && !existsSync(program)) {
+    const at: KeyPath = typeof command === "string" ? ["mcp", "command"] : ["mcp", "command", 0];
+    const asWords = wordsOf(program, app.dir);
+    if (asWords !== null)
+      warn("command-with-arguments", at, `there is no program called ${JSON.stringify(asWords.join(" "))}`, `write it as a list: [${asWords.join(", ")}]`);
+    else if (path.isAbsolute(program) && !existsSync(program)) {
       const under = path.resolve(cwd, path.relative(app.dir, program));
-      const at: KeyPath = typeof command === "string" ? ["mcp", "command"] : ["mcp", "command", 0];
       if (existsSync(under))
         warn(
           "file-elsewhere",
@@ -110,6 +115,17 @@ async function lookAt(app: AppConfig, config: Config): Promise<Diagnostic[]> {
       );
   }
   return out;
+}
+
+function isFolder(folder: string): boolean {
+  return statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** The words of a command that was written as one text; null for a program. Paths with a slash were made absolute from `dir`. */
+function wordsOf(program: string, dir: string): string[] | null {
+  const written = path.isAbsolute(program) && isUnder(program, dir) ? path.relative(dir, program) : program;
+  const words = written.split(/\s+/).filter((word) => word !== "");
+  return words.length < 2 || existsSync(program) ? null : words;
 }
 
 /** Where a relative path that a word names lies, when it is not under `cwd`; null when it is, or is nowhere. */

@@ -56,6 +56,27 @@ test("a command with a slash that was meant from the root", async () => {
   ]);
 });
 
+test.each([
+  ["{ command: 'node server.js --x' }", 'there is no program called "node server.js --x" | write it as a list: [node, server.js, --x]'],
+  ["{ command: 'node srv/s.mjs good' }", 'there is no program called "node srv/s.mjs good" | write it as a list: [node, srv/s.mjs, good]'],
+  ["{ command: ['npx some-server', --y] }", 'there is no program called "npx some-server" | write it as a list: [npx, some-server]'],
+])("a command with its arguments in one text: %s", async (mcp, said) => {
+  expect(await found(manifest(mcp))).toEqual([expect.stringMatching(/warning\[command-with-arguments\]/)]);
+  expect((await found(manifest(mcp)))[0]).toContain(said);
+});
+
+test("a program with a space in its name is one", async () => {
+  expect(await found({ ...manifest("{ command: './my server.sh' }"), "apps/demo/my server.sh": "" })).toEqual([]);
+});
+
+test("a folder to run in that is not there", async () => {
+  expect(await found(manifest("{ command: node, cwd: work }"))).toEqual([
+    "apps/demo/manifest.yaml:3 mcp.cwd warning[cwd-missing] there is no folder ROOT/apps/demo/work | make the folder, or correct the path: it is relative to the file that says it",
+  ]);
+  await ws.remove();
+  expect(await found({ ...manifest("{ command: node, cwd: work }"), "apps/demo/work/x": "" })).toEqual([]);
+});
+
 test("roots that hold secrets, and roots that only look like it", async () => {
   const root = (folder: string): string => `topology: 1\napps:\n  demo: { mcp: { command: files }, grants: { roots: [${folder}] } }\n`;
   expect(await found({ "topology/topology.yaml": root("../project"), "project/.env": "A=1", "project/deep/er/server.key": "k" })).toEqual([

@@ -37,7 +37,16 @@ export async function checkCommands(plan: Plan, env: NodeJS.ProcessEnv): Promise
     const searched = app.connect.env["PATH"] ?? env["PATH"] ?? "";
     const found = await findProgram(command, cwd, searched, env["PATHEXT"]);
     const name = `command ${app.package}`;
-    if (found !== null) checks.push({ name, state: "ok", message: found });
+    if (!(await isFolder(cwd)))
+      checks.push({ name, state: "problem", message: `there is no folder ${cwd} to run it in`, help: "make the folder, or mend mcp.cwd" });
+    else if (found !== null) checks.push({ name, state: "ok", message: found });
+    else if (/\s/.test(command))
+      checks.push({
+        name,
+        state: "problem",
+        message: `there is no program called ${JSON.stringify(path.basename(command))}`,
+        help: "write mcp.command as a list of the program and its arguments",
+      });
     else if (/[\\/]/.test(command))
       checks.push({
         name,
@@ -54,6 +63,13 @@ export async function checkCommands(plan: Plan, env: NodeJS.ProcessEnv): Promise
       });
   }
   return checks;
+}
+
+async function isFolder(folder: string): Promise<boolean> {
+  return stat(folder).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 }
 
 /** Where a program lies, or null. A name with a slash is taken from `cwd`; any other is searched on `searched`. */
