@@ -78,6 +78,7 @@ function syntaxWords(text: string, code: string, at: number, message: string): W
     case "MISSING_CHAR":
       if (message.includes("quote")) return unclosedQuote(text, at, message);
       if (message.includes("must end with")) return unclosed(text, at, message);
+      if (message.startsWith("Sequence item without - indicator")) return betweenItems(text, at);
       return { message: `"${tokenText(text, at)}" is neither a key nor a value`, help: "write key: value, with a space behind the colon" };
     case "BAD_SCALAR_START":
       return { message: `a value cannot start with ${char === "`" ? "a backtick" : `"${char}"`}`, help: "put the value in quotes" };
@@ -107,6 +108,16 @@ function unclosed(text: string, at: number, message: string): Words {
   const start = text.lastIndexOf(open, Math.max(0, at - 1));
   const words = { message: `the ${open} is not closed by a ${close}`, help: `add a ${close}, and indent what stands inside more than the key` };
   return start === -1 ? words : { ...words, span: { start, end: start + 1 } };
+}
+
+/** A line in a list that is neither a new item nor indented as far as the keys of the one above it. */
+function betweenItems(text: string, at: number): Words {
+  const start = at + /^\s*/.exec(text.slice(at))![0].length;
+  return {
+    message: "this line is indented differently from its neighbours",
+    help: "keys of one list item start in the same column, behind its -; a new item starts with a -",
+    span: tokenAt(text, start),
+  };
 }
 
 function unclosedQuote(text: string, at: number, message: string): Words {

@@ -82,6 +82,12 @@ describe("what is refused, at its place", () => {
       "4:2-3 yaml-tab: this line is indented with a tab; YAML wants spaces",
     ],
     ["a tab that the parser lets pass", "a:\n  b: [1,\n   \t2]\n", "3:4-5 yaml-tab: this line is indented with a tab; YAML wants spaces"],
+    [
+      "a key of a list item that is indented too little",
+      "rules:\n  - id: a\n   tools: x\n",
+      "3:4-10 yaml-syntax: this line is indented differently from its neighbours",
+    ],
+    ["the same at the top", "- a: 1\n b: 2\n", "2:2-4 yaml-syntax: this line is indented differently from its neighbours"],
     ["a second document", "---\nservers:\n  a: 1\n---\nservers:\n  b: 1\n", "4:1-4 multiple-documents: a second YAML document starts here; a file holds one"],
     ["a second document behind ...", "a: 1\n...\n---\nservers: {evil: 1}", "3:1-4 multiple-documents: a second YAML document starts here; a file holds one"],
     ["an unknown tag", 'x: !!js/function "function(){}"', "1:4-17 unknown-tag: the tag !!js/function has no meaning here"],
