@@ -174,6 +174,8 @@ async function send(deps: CallDeps, { granted, admit, options, callId, learned, 
   try {
     const sure = stillGranted(granted, () => admit(isNew ? sourceName(source) : null), deps.snapshot());
     await deps.journal.sending(callId, sure, options);
+    // Making the record durable takes its time.
+    if (lease.signal.aborted) throw new KitError("APP_UNAVAILABLE", `${target.full} was not sent: its app was just being replaced; call it again`);
     learned.sent = true;
     const raw = await sure.operation.send(lease.connection, sure.args, {
       timeoutMs,

@@ -25,8 +25,11 @@ export async function leaseConnection(runner: AppRunner, request: LeaseRequest, 
     const generation = await runner.ready(signal);
     const isolated = generation.plan.isolation === "session" && scope !== "shared";
     const connection = isolated ? await generation.session(scope, () => openSession(generation, request, deps)) : generation.shared;
-    // A changed app may have taken over meanwhile; its generation serves the call then.
-    if (!generation.draining) return generation.lease(connection, hooks, signal);
+    // A changed app may have taken over meanwhile, also while the call waited for its place; its generation serves the call then.
+    if (generation.draining) continue;
+    const lease = await generation.lease(connection, hooks, signal);
+    if (!generation.draining) return lease;
+    lease.release();
   }
 }
 

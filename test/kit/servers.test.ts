@@ -293,6 +293,19 @@ describe("calls at the same time", () => {
     expect(second.error!.message).toContain("the app already runs as many calls as it may (max_concurrent_calls: 1)");
     expect(await first).toMatchObject({ ok: true });
   });
+
+  it("that waited for their turn at a server that is replaced run on its successor", async () => {
+    const script = {
+      on: { ...listing(tool("wait"), tool("quick")), "tools/call wait": [{ delay: 20_000 }, ...says("waited")], "tools/call quick": says("quick") },
+    };
+    const t = await kitOf({ [APP]: scriptedApp(script, { max_concurrent_calls: 1, drain_timeout: "400ms" }) });
+    const running = t.kit.callTool(`${APP}.wait`, {});
+    await until(() => statusOf(t).calls === 1);
+    const queued = [1, 2, 3].map(() => t.kit.callTool(`${APP}.quick`, {}));
+    await t.kit.restartApp(APP);
+    expect(await running).toMatchObject({ outcome: "unknown", error: { error_code: "APP_REMOVED" } });
+    expect((await Promise.all(queued)).map((call) => call.outcome)).toEqual(["succeeded", "succeeded", "succeeded"]);
+  });
 });
 
 describe("log messages of a server", () => {
