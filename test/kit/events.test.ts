@@ -128,23 +128,18 @@ describe("signals become events", () => {
   });
 
   it("takes Aurora-native events both ways, once per idempotency key, and refuses reserved types", async () => {
+    const received = {
+      type: "message.received",
+      session_id: "group_1",
+      summary: "somebody says: hi there",
+      data: { text: "hi there" },
+      idempotency_key: "m1",
+    };
     await start({
       on: {
         "tools/call echo": [
-          notify("aurora/event", {
-            type: "message.received",
-            session_id: "group_1",
-            summary: "somebody says: hi there",
-            data: { text: "hi there" },
-            idempotency_key: "m1",
-          }),
-          notify("aurora/event", {
-            type: "message.received",
-            session_id: "group_1",
-            summary: "somebody says: hi there",
-            data: { text: "hi there" },
-            idempotency_key: "m1",
-          }),
+          notify("aurora/event", received),
+          notify("aurora/event", received),
           notify("notifications/message", { level: "info", logger: "aurora/event", data: { type: "diary.written", data: { date: "2026-06-17" } } }),
           notify("aurora/event", { type: "tool.completed", data: {} }),
           notify("aurora/event", 42 as unknown as object),
