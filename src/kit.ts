@@ -179,7 +179,8 @@ class HostedKit implements Kit {
   }
 
   async callTool(name: string, args: Json, options: CallOptions = {}): Promise<CallResult> {
-    await awaitOwner(this.#running().runtime, name, options.signal);
+    const { runtime } = this.#running();
+    if (this.#snapshot().catalog.find(name).tool === undefined) await awaitOwner(runtime, name, options.signal);
     return callResult(await perform(this.#running().calls, wantedTool(name, args, options.client ?? "library"), operationOptions(options)), this.#snapshot());
   }
 

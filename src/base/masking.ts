@@ -8,6 +8,8 @@ export { MASK } from "./secret-shapes.ts";
 
 /** Takes secrets out of everything that is printed, logged, stored or sent. */
 export interface Masker {
+  /** Grows with every secret that is added: texts that were masked before must be masked again then. */
+  readonly version: number;
   /** Remembers an exact secret value; values under 4 characters are ignored, for they would mask ordinary words. */
   add(secret: string): void;
   /** The text with every known secret (raw, URL, JSON, base64 and hex form) and every secret-shaped token replaced by `***`. */
@@ -72,6 +74,9 @@ export function createMasker(secrets: Iterable<string> = []): Masker {
   // The same names, ids and words are masked again and again.
   const text = remember((input) => maskShapes(needles.replace(input, MASK)));
   const masker: Masker = {
+    get version() {
+      return known.size;
+    },
     add(secret) {
       if (secret.length < 4 || known.has(secret)) return;
       known.add(secret);

@@ -42,6 +42,9 @@ const LABELLED = /((?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?k
 /** The whole of a digest header: its parts are quoted, so the general rule would stop too early. */
 const DIGEST = /\b(digest\s{1,5})(username=[^\r\n]{1,4000})/gi;
 
+/** A quick look at whether any of the patterns above could fit: each needs one of these. */
+const SHAPE_HINT = /[:=@]|bearer|basic|digest|token|apikey/i;
+
 /** Words without which a pattern has nothing to find; looking for them first is many times quicker than the pattern. */
 const SCHEME_WORDS = ["bearer", "basic", "digest", "token", "apikey"];
 const SECRET_WORDS = ["passw", "passphrase", "secret", "token", "key", "credential", "pwd", "auth", "sig", "session", "code"];
@@ -49,10 +52,11 @@ const SECRET_WORDS = ["passw", "passphrase", "secret", "token", "key", "credenti
 /** The text with every token, header, URL or assignment of a known secret shape replaced by `***`. */
 export function maskShapes(text: string): string {
   if (text.length < 6) return text;
-  const lower = text.toLowerCase();
-  const has = (word: string): boolean => lower.includes(word);
   let out = text;
   if (TOKEN_HINT.test(out)) for (const token of TOKENS) out = out.replace(token, MASK);
+  if (!SHAPE_HINT.test(text)) return out;
+  const lower = text.toLowerCase();
+  const has = (word: string): boolean => lower.includes(word);
   if (has("digest")) out = out.replace(DIGEST, `$1${MASK}`);
   if (has("authorization")) out = out.replace(AUTHORIZATION, `$1${MASK}`);
   if (SCHEME_WORDS.some(has))

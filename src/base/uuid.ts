@@ -1,10 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
 
-const hex = (bytes: Uint8Array): string => {
-  const text = Buffer.from(bytes).toString("hex");
-  return `${text.slice(0, 8)}-${text.slice(8, 12)}-${text.slice(12, 16)}-${text.slice(16, 20)}-${text.slice(20)}`;
-};
-
 /** Random bytes are fetched for so many ids at once: asking for few costs as much as asking for many. */
 const IDS_AT_ONCE = 256;
 
@@ -15,14 +10,14 @@ const IDS_AT_ONCE = 256;
 export function uuidV7Source(now: () => number, random: (size: number) => Uint8Array = randomBytes): () => string {
   let last = 0;
   let counter = 0;
-  let pool: Uint8Array = new Uint8Array();
+  let pool = "";
   let used = 0;
-  const fresh = (): Uint8Array => {
+  const fresh = (): string => {
     if (used === pool.length) {
-      pool = random(8 * IDS_AT_ONCE);
+      pool = Buffer.from(random(8 * IDS_AT_ONCE)).toString("hex");
       used = 0;
     }
-    return pool.subarray(used, (used += 8));
+    return pool.slice(used, (used += 16));
   };
   return () => {
     const time = Math.floor(now());
@@ -37,17 +32,9 @@ export function uuidV7Source(now: () => number, random: (size: number) => Uint8A
         counter = 0;
       }
     }
-    const bytes = new Uint8Array(16);
-    bytes.set(fresh(), 8);
-    let rest = last;
-    for (let i = 5; i >= 0; i -= 1) {
-      bytes[i] = rest % 256;
-      rest = Math.floor(rest / 256);
-    }
-    bytes[6] = 0x70 | (counter >> 8);
-    bytes[7] = counter & 0xff;
-    bytes[8] = 0x80 | (bytes[8]! & 0x3f);
-    return hex(bytes);
+    const random64 = fresh();
+    const variant = VARIANT[Number.parseInt(random64[0]!, 16) & 3]!;
+    return dashed(`${last.toString(16).padStart(12, "0")}7${counter.toString(16).padStart(3, "0")}${variant}${random64.slice(1)}`);
   };
 }
 
@@ -60,5 +47,12 @@ export function uuidV5(namespace: string, name: string): string {
     .subarray(0, 16);
   bytes[6] = 0x50 | (bytes[6]! & 0x0f);
   bytes[8] = 0x80 | (bytes[8]! & 0x3f);
-  return hex(bytes);
+  return dashed(bytes.toString("hex"));
+}
+
+/** The first digit of the second half: its two upper bits are fixed. */
+const VARIANT = "89ab";
+
+function dashed(hex: string): string {
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { ExactNumber } from "../base/exact-json.ts";
 import { isObject, own, setOwn, type Json, type JsonObject } from "../base/json.ts";
-import { inOneLine, shapeOf } from "../base/log-safe.ts";
+import { jsonLine, shapeOf } from "../base/log-safe.ts";
 import type { Masker } from "../base/masking.ts";
 import { remember } from "../base/remember.ts";
 import { truncate } from "../base/text.ts";
@@ -12,10 +12,10 @@ export interface AuditFile {
   /** The last whole line that is there, over all rotated files (null in a new log), and the head that was kept apart. */
   open(): Promise<{ readonly lastLine: string | null; readonly head: AuditHead | null }>;
   /**
-   * Adds one line with its newline: when this returns, the line is in the file, though perhaps not yet on the disk. Throws when it
-   * could not be written, and then nothing of it stays behind. `head` names the record, and is kept apart so that a cut tail shows.
+   * Adds whole lines: when this returns they are in the file, though perhaps not yet on the disk. Throws when they could not be
+   * written, and then nothing of them stays behind. `head` names the last record, and is kept apart so that a cut tail shows.
    */
-  append(line: string, head: AuditHead): void;
+  append(lines: string, head: AuditHead): void;
   /** Resolves when all that was added before is on the disk. Many may wait for the same sync. */
   sync(): Promise<void>;
   close(): Promise<void>;
@@ -33,14 +33,21 @@ export interface AuditEvent {
   readonly [field: string]: unknown;
 }
 
+/** Members that records of like calls share. Who records keeps one object for them, so that its text is made once. */
+export type AuditSubject = Readonly<Record<string, unknown>>;
+
 /** The audit log: JSON lines, each with the hash of the one before (contracts 5, 6). */
 export interface Audit {
   /**
-   * Records one event: it stands in the file when this returns. With `durable` the promise resolves when it is on the disk. Rejects
-   * when it could not be written, and then a call that needs its record must not be sent. Everything is masked; `arguments` as the
-   * setting says.
+   * Records one event: it is on the disk when the promise resolves. Rejects when it could not be written, and then a call that needs
+   * its record must not be sent. Everything is masked; `arguments` as the setting says. The members of `subject` follow the event's.
    */
-  append(event: AuditEvent, durable: boolean): Promise<void>;
+  append(event: AuditEvent, subject?: AuditSubject): Promise<void>;
+  /**
+   * Records one event that nothing hangs on: it stands in the file, though perhaps not yet on the disk, when the promise resolves, or
+   * a fault was told instead. The records of one turn of the event loop are written together, at its end.
+   */
+  note(event: AuditEvent, subject?: AuditSubject): Promise<void>;
   configure(settings: { readonly arguments: "masked" | "shapes" }): void;
   close(): Promise<void>;
 }
@@ -55,31 +62,70 @@ export async function openAudit(options: {
   readonly clock: Clock;
   readonly masker: Masker;
   readonly arguments: "masked" | "shapes";
+  /** Told why what was only noted could not be written. */
+  readonly onFault: (error: unknown) => void;
 }): Promise<Audit> {
-  const { file, clock, masker } = options;
+  const { file, clock, masker, onFault } = options;
   let mode = options.arguments;
+  const textOfSubject = subjectTexts(masker);
+  const timestamp = timestamps();
   const found = await file.open();
   let head = headOf(found.lastLine);
   const lost = (found.head?.seq ?? 0) - head.seq;
+  let turn: Turn | null = null;
+  const beginTurn = (): Turn => {
+    const before = head;
+    const written = new Promise<void>((resolve, reject) => {
+      // Comes when all that was ready to run has run, so after every record of calls that came together.
+      process.nextTick(() => {
+        const { lines } = turn!;
+        turn = null;
+        try {
+          file.append(lines, head);
+          resolve();
+        } catch (error) {
+          // The chain goes back, so the next record that can be written fits on.
+          head = before;
+          reject(error as Error);
+        }
+      });
+    });
+    return { lines: "", written, noted: written.catch(onFault) };
+  };
+  const add = (event: AuditEvent, subject: AuditSubject | undefined): Turn => {
+    const content = `{"at":"${timestamp(clock.now())}"${membersOf(event, mode, masker)}${subject === undefined ? "" : textOfSubject(subject)}}`;
+    turn ??= beginTurn();
+    const seq = head.seq + 1;
+    const next = { seq, hash: hashOf(content, seq, head.hash) };
+    turn.lines += `${lineOf(content, seq, head.hash, next.hash)}\n`;
+    head = next;
+    return turn;
+  };
   const audit: Audit = {
-    // Written in the caller's own turn: the order of the log is the order of events, and what is sent after it was recorded before.
-    async append(event, durable) {
-      const content = contentOf(new Date(clock.now()).toISOString(), event, mode, masker);
-      const seq = head.seq + 1;
-      const next = { seq, hash: hashOf(content, seq, head.hash) };
-      // Should this throw, the chain stays where it was, so the next record that can be written fits on.
-      file.append(`${lineOf(content, seq, head.hash, next.hash)}\n`, next);
-      head = next;
-      if (durable) await file.sync();
+    async append(event, subject) {
+      await add(event, subject).written;
+      await file.sync();
     },
+    note: (event, subject) => add(event, subject).noted,
     configure(settings) {
       mode = settings.arguments;
     },
-    close: () => file.close(),
+    async close() {
+      await turn?.noted;
+      await file.close();
+    },
   };
   // The head will move on now, so what it knew of the lost records has to stand in the log itself.
-  if (lost > 0) await audit.append({ event: LOST, records: lost, last_seq: found.head!.seq, last_hash: found.head!.hash }, true);
+  if (lost > 0) await audit.append({ event: LOST, records: lost, last_seq: found.head!.seq, last_hash: found.head!.hash });
   return audit;
+}
+
+/** Records that are made in one turn of the event loop, to be written with its end. */
+interface Turn {
+  lines: string;
+  readonly written: Promise<void>;
+  /** As `written`, with a fault told instead. */
+  readonly noted: Promise<void>;
 }
 
 /** The event that a log begins anew with when its end was gone: cut off by someone, or never on the disk when the power failed. */
@@ -104,7 +150,7 @@ export function verifyAudit(lines: Iterable<string>, head: AuditHead | null = nu
     const record = parse(text);
     if (!record) return { ok: false, line, reason: text.trim() === "" ? "the line is empty" : "the line is not a whole record" };
     const { seq, prev, hash } = record;
-    const content = JSON.stringify(record.fields);
+    const content = jsonLine(record.fields);
     if (hash !== hashOf(content, seq, prev)) return { ok: false, line, reason: "the record was changed: its hash does not fit its content" };
     if (lineOf(content, seq, prev, hash) !== text) return { ok: false, line, reason: "the line was changed: it is not written as the log writes it" };
     if (last === null) {
@@ -129,25 +175,50 @@ export function verifyAudit(lines: Iterable<string>, head: AuditHead | null = nu
   return { ok: true, records: line, head: last, note: notes.length > 0 ? notes.join("; ") : null };
 }
 
-/** JSON text of what of an event may stand in the log: masked and bounded. Written member by member, for it is made for every call. */
-function contentOf(at: string, event: AuditEvent, mode: "masked" | "shapes", masker: Masker): string {
-  let out = `{"at":"${at}"`;
-  for (const key of Object.keys(event)) {
-    const value = event[key];
-    if (value === undefined || key === "at" || CHAIN_KEYS.has(key)) continue;
-    out += `,${quoted(key)}:${key === "arguments" && mode === "shapes" ? JSON.stringify(masker.value(shapeOf(value))) : jsonOf(value, masker)}`;
+/** JSON text of what may stand in the log of an object's members, each after a comma: masked and bounded. */
+function membersOf(members: AuditSubject, mode: "masked" | "shapes", masker: Masker): string {
+  let out = "";
+  for (const key of Object.keys(members)) {
+    const value = members[key];
+    if (value !== undefined && !RESERVED_KEYS.has(key)) out += `,${quoted(key)}:${memberOf(key, value, mode, masker)}`;
   }
-  return `${out}}`;
+  return out;
 }
 
-function jsonOf(value: unknown, masker: Masker): string {
-  return typeof value === "string" ? quoted(boundedText(masker.text(value))) : JSON.stringify(bounded(masker.value(value)));
+/** Writes milliseconds as ISO text; those of one millisecond are written once. */
+function timestamps(): (ms: number) => string {
+  let last = Number.NaN;
+  let text = "";
+  return (ms) => {
+    if (ms !== last) text = new Date((last = ms)).toISOString();
+    return text;
+  };
+}
+
+/** Texts of subjects, each made once, and again when the masker has learned another secret. */
+function subjectTexts(masker: Masker): (subject: AuditSubject) => string {
+  const made = new WeakMap<AuditSubject, { readonly text: string; readonly version: number }>();
+  return (subject) => {
+    let known = made.get(subject);
+    if (known?.version !== masker.version) made.set(subject, (known = { text: membersOf(subject, "masked", masker), version: masker.version }));
+    return known.text;
+  };
+}
+
+function memberOf(key: string, value: unknown, mode: "masked" | "shapes", masker: Masker): string {
+  // The host's own, and new each time: there is nothing in it to mask, and nothing to remember.
+  if (key === "call_id") return JSON.stringify(value);
+  if (key === "arguments" && mode === "shapes") return jsonLine(masker.value(shapeOf(value)));
+  if (typeof value === "string") return quoted(boundedText(masker.text(value)));
+  return jsonLine(typeof value === "number" ? value : bounded(masker.value(value)));
 }
 
 /** The same names and words are written again and again. */
-const quoted = remember((text) => JSON.stringify(text));
+const quoted = remember((text) => jsonLine(text));
 
 const CHAIN_KEYS: ReadonlySet<string> = new Set(["seq", "prev", "hash"]);
+/** The log writes these itself. */
+const RESERVED_KEYS: ReadonlySet<string> = new Set(["at", ...CHAIN_KEYS]);
 
 function bounded(value: unknown): Json {
   if (typeof value === "string") return boundedText(value);
@@ -165,10 +236,10 @@ function boundedText(text: string): string {
 
 /** A record as it stands in the log: its fields between its number and its links. */
 function lineOf(content: string, seq: number, prev: string, hash: string): string {
-  return inOneLine(`{"seq":${seq},${content.slice(1, -1)},"prev":"${prev}","hash":"${hash}"}`);
+  return `{"seq":${seq},${content.slice(1, -1)},"prev":"${prev}","hash":"${hash}"}`;
 }
 
-/** Over the JSON text of the fields: a reader who parses them and writes them again gets the same text. */
+/** Over the JSON text of the fields as it stands in the line: a reader who parses them and writes them again gets the same text. */
 function hashOf(content: string, seq: number, prev: string): string {
   return hash("sha256", `audit\0${seq}\0${prev}\0${content}`, "hex");
 }

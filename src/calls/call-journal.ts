@@ -2,10 +2,12 @@ import { toolReceipt } from "../amp/receipts.ts";
 import type { SignalSource } from "../amp/signal.ts";
 import type { Signal } from "../amp/types.ts";
 import { KitError, messageOf } from "../base/errors.ts";
-import type { Logger } from "../runtime/ports.ts";
 import type { Risk } from "../tools/types.ts";
-import type { Audit, AuditEvent } from "./audit.ts";
+import type { Action, Decision } from "../policy/types.ts";
+import type { Caller } from "./admit.ts";
+import type { Audit, AuditEvent, AuditSubject } from "./audit.ts";
 import type { Granted, OperationOptions, Performed } from "./operation.ts";
+import type { Target } from "./targets.ts";
 
 /** Writes down what happens to calls: the audit log, the receipt in the inbox, and a record for metrics. */
 export interface CallJournal {
@@ -23,11 +25,12 @@ export interface CallJournal {
 /** What a call journal writes to. */
 export interface CallJournalDeps {
   readonly audit: Audit;
+  /** Whether anybody wants receipts of calls. */
+  readonly takesReceipts: () => boolean;
   readonly emit: (signal: Signal) => Promise<void>;
   /** Stands in receipts of calls that no app is known for. */
   readonly host: () => SignalSource;
   readonly onEnd: (performed: Performed, options: OperationOptions) => void;
-  readonly log: Logger;
 }
 
 /** Makes a call journal. */
@@ -43,29 +46,21 @@ export function createCallJournal(deps: CallJournalDeps): CallJournal {
     if (later.length === 0) setImmediate(flush);
     later.push(step);
   };
-  const note = (event: AuditEvent): void => {
-    deps.audit.append(event, false).catch((error: unknown) => deps.log.error({ error: messageOf(error) }, "the audit log cannot be written"));
-  };
+  const subjectOf = callSubjects();
   const writeEnd = (performed: Performed, options: OperationOptions): void => {
     const { target, decision, error, wanted } = performed;
-    note({
+    const event: AuditEvent = {
       event: performed.sent ? "call.done" : "call.refused",
       call_id: performed.callId,
-      kind: wanted.kind,
-      app: target?.app,
-      name: target?.name ?? wanted.name,
-      client: options.client,
-      session: options.session,
-      risk: decision?.risk,
-      decision: decision?.action,
-      rule: decision?.rule?.id,
       outcome: performed.outcome,
       error_code: error?.error_code,
       message: error?.source === "kit" ? error.message : undefined,
       duration_ms: Math.round(performed.durationMs),
+      tokens: performed.resultTokens ?? undefined,
       approval_id: performed.approvalId ?? undefined,
-    });
-    if (wanted.kind !== "tool") return;
+    };
+    void deps.audit.note(event, subjectOf(wanted, target, decision, options));
+    if (wanted.kind !== "tool" || !deps.takesReceipts()) return;
     void deps.emit(
       toolReceipt(target === null ? deps.host() : { app: target.app, instance: target.plan.instance }, {
         tool: target?.name ?? wanted.name,
@@ -90,24 +85,17 @@ export function createCallJournal(deps: CallJournalDeps): CallJournal {
       const event: AuditEvent = {
         event: "call.sent",
         call_id: callId,
-        kind: target.kind,
-        app: target.app,
-        name: target.name,
-        client: options.client,
-        session: options.session,
         turn: options.turn,
-        risk: decision.risk,
-        decision: decision.action,
-        rule: decision.rule?.id,
         approval_id: approvalId,
         pin: target.pin,
         policy: snapshot.plan.digests.policy,
         revision: snapshot.revision,
         arguments: decision.audit === "full" ? args : undefined,
       };
-      if (!isGrave(decision.risk)) return note(event);
+      const subject = subjectOf(target, target, decision, options);
+      if (!isGrave(decision.risk)) return deps.audit.note(event, subject);
       try {
-        await deps.audit.append(event, true);
+        await deps.audit.append(event, subject);
       } catch (error) {
         throw new KitError("INTERNAL", `${target.full} was not sent: its audit record cannot be written (${messageOf(error)})`, {
           cause: error,
@@ -119,6 +107,34 @@ export function createCallJournal(deps: CallJournalDeps): CallJournal {
       deps.onEnd(performed, options);
       soon(() => writeEnd(performed, options));
     },
+  };
+}
+
+/** What the records of a call say of the call itself. */
+interface CallSubject extends AuditSubject {
+  readonly kind: Target["kind"];
+  readonly app: string | undefined;
+  readonly name: string;
+  readonly client: string;
+  readonly session: string;
+  readonly risk: Risk | undefined;
+  readonly decision: Action | undefined;
+  readonly rule: string | undefined;
+}
+
+/** Makes subjects; like calls of one tool, one after the other, get the same object. */
+function callSubjects(): (wanted: Pick<Target, "kind" | "name">, target: Target | null, decision: Decision | null, by: Caller) => CallSubject {
+  const last = new WeakMap<object, CallSubject>();
+  return ({ kind, name: wantedName }, target, decision, { client, session }) => {
+    const name = target?.name ?? wantedName;
+    const risk = decision?.risk;
+    const action = decision?.action;
+    const rule = decision?.rule?.id;
+    const known = target?.tool ? last.get(target.tool) : undefined;
+    if (known && known.client === client && known.session === session && known.risk === risk && known.decision === action && known.rule === rule) return known;
+    const made: CallSubject = { kind, app: target?.app, name, client, session, risk, decision: action, rule };
+    if (target?.tool) last.set(target.tool, made);
+    return made;
   };
 }
 

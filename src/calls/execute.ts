@@ -3,6 +3,7 @@ import type { CancelSignal } from "../base/cancel-signal.ts";
 import { KitError, messageOf, type ErrorBody } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Masker } from "../base/masking.ts";
+import { resultTokens } from "../llm/cost.ts";
 import { isOverMessageSize } from "../llm/messages.ts";
 import { isSource, sourceName, type FlowRules, type FlowSource } from "../policy/flow.ts";
 import type { Decision, LimitRef } from "../policy/types.ts";
@@ -26,7 +27,7 @@ import type { Turns } from "./turns.ts";
 /** What the one way of a call works with. */
 export interface CallDeps {
   readonly snapshot: () => Snapshot;
-  readonly lease: (app: string, request: LeaseRequest) => Promise<Lease>;
+  readonly lease: (app: string, request: LeaseRequest) => Lease | Promise<Lease>;
   readonly approvals: Approvals;
   readonly sessions: Sessions;
   readonly limits: Limits;
@@ -77,6 +78,7 @@ export async function perform(deps: CallDeps, wanted: Wanted, options: Operation
     answer: learned.answer,
     error,
     durationMs: deps.clock.monotonic() - started,
+    resultTokens: learned.answer && resultTokens(learned.answer.result),
     wanted: { kind: wanted.kind, name: wanted.name },
     target: learned.target,
     sent: learned.sent,
@@ -163,10 +165,10 @@ async function send(deps: CallDeps, { granted, admit, options, callId, learned, 
   const { plan } = target;
   const source: FlowSource = { app: target.app, name: target.name, trust: plan.trust };
   const { flow } = granted.snapshot.plan.policy;
-  const mark = (): Promise<void> => hear(deps.sessions, flow, source, options);
-  const isNew = isSource(flow, source) && !deps.sessions.marks(options.client, options.session).some((mark) => mark.source === sourceName(source));
+  const marks = isSource(flow, source);
+  const isNew = marks && !deps.sessions.marks(options.client, options.session).some((mark) => mark.source === sourceName(source));
   // Marked before the call is sent, so before a byte can come back: progress, log lines and questions of the server are earlier than its result.
-  await mark();
+  if (marks) await hear(deps.sessions, flow, source, options);
   const timeoutMs = granted.decision.timeoutMs ?? plan.callTimeoutMs;
   const lease = await leaseWithin(deps, target, options, timeoutMs, signal);
   const joined = joinSignals([signal, lease.signal]);
@@ -193,9 +195,10 @@ async function send(deps: CallDeps, { granted, admit, options, callId, learned, 
     joined.release();
     lease.release();
     // Once more, for a long call may outlast its mark, or an operator clear it meanwhile.
-    await mark().catch((error: unknown) => {
-      throw new KitError("INTERNAL", `the answer of ${target.full} was held back: ${messageOf(error)}`, { cause: error, outcome: "unknown" });
-    });
+    if (marks)
+      await hear(deps.sessions, flow, source, options).catch((error: unknown) => {
+        throw new KitError("INTERNAL", `the answer of ${target.full} was held back: ${messageOf(error)}`, { cause: error, outcome: "unknown" });
+      });
   }
 }
 

@@ -64,6 +64,8 @@ export interface Performed {
   readonly answer: Answer | null;
   readonly error: ErrorBody | null;
   readonly durationMs: number;
+  /** Estimated tokens of the answer's texts; null where there was no answer. */
+  readonly resultTokens: number | null;
   readonly wanted: Pick<Wanted, "kind" | "name">;
   /** Null when nothing is called that. */
   readonly target: Target | null;

@@ -72,9 +72,9 @@ class RotatedAuditFile implements AuditFile {
     return { lastLine: null, head: this.#head };
   }
 
-  append(line: string, head: AuditHead): void {
+  append(lines: string, head: AuditHead): void {
     const log = this.#openLog();
-    const bytes = Buffer.from(line, "utf8");
+    const bytes = Buffer.from(lines, "utf8");
     try {
       for (let done = 0; done < bytes.length;) done += writeSync(log, bytes, done);
     } catch (error) {
@@ -84,7 +84,7 @@ class RotatedAuditFile implements AuditFile {
     }
     this.#size += bytes.length;
     this.#head = head;
-    // Of many lines in one turn the last one's head is enough: a head that lags behind costs nothing but the notice of a cut tail.
+    // The last one's head of a turn is enough: a head that lags behind costs nothing but the notice of a cut tail.
     this.#headDue ??= setImmediate(() => this.#writeHead());
     if (this.#size >= this.#maxBytes) this.#rotate();
   }

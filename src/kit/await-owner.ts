@@ -4,11 +4,10 @@ import { signalWithin } from "../calls/join-signals.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 
 /**
- * Waits for the app that a full tool name may belong to while nothing is known of its tools: it may still be starting, or parked and
+ * Waits for the app that an unknown tool's full name may belong to while nothing is known of the app's tools: it may still be starting, or parked and
  * is woken. Waits no longer than a call of the app may take, and never rejects: what is still missing then is the call's own fault.
  */
 export async function awaitOwner(runtime: Runtime, name: string, signal: CancelSignal | undefined): Promise<void> {
-  if (runtime.snapshot.catalog.find(name).tool !== undefined) return;
   await Promise.all(
     runtime.ownersOf(name).map(async (runner) => {
       if (runner.lastListing !== null) return;

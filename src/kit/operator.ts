@@ -28,7 +28,7 @@ export function createOperator({ stores, pins, runtime }: Parts, masker: Masker)
       })),
     async clearSession(client, session) {
       const cleared = await sessions.clear(client, session);
-      if (cleared) await audit.append({ event: "session.cleared", client, session }, true);
+      if (cleared) await audit.append({ event: "session.cleared", client, session });
       return cleared;
     },
     lockDiff: () =>
@@ -39,7 +39,7 @@ export function createOperator({ stores, pins, runtime }: Parts, masker: Masker)
     async lockAccept(selection) {
       const accepted = await pins.accept(selection);
       runtime.refresh();
-      for (const { app, kind, name, pin, accepted: before } of accepted) await audit.append({ event: "pin.accepted", app, kind, name, pin, before }, true);
+      for (const { app, kind, name, pin, accepted: before } of accepted) await audit.append({ event: "pin.accepted", app, kind, name, pin, before });
       return accepted;
     },
   };

@@ -104,9 +104,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
       }),
     );
   };
-  const note = (event: AuditEvent): void => {
-    stores.audit.append(event, false).catch((error: unknown) => log.error({ error: messageOf(error) }, "the audit log cannot be written"));
-  };
+  const note = (event: AuditEvent): void => void stores.audit.note(event);
   const stores = await openStores(plan, clock, masker, {
     onApproval: (approval) => {
       onApproval(approval);
@@ -118,6 +116,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     },
     onMark: ({ client, session, source, expires_at }) =>
       note({ event: "session.marked", client, session, source, expires_at: new Date(expires_at).toISOString() }),
+    onAuditFault: (error) => log.error({ error: messageOf(error) }, "the audit log cannot be written"),
   });
   // Expiry is told in time even when nobody looks at the queue.
   const sweep = setInterval(() => stores.approvals.sweep(), SWEEP_MS);
@@ -251,14 +250,14 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
   const journal = createCallJournal({
     audit: stores.audit,
     // Where receipts go nowhere, and no rule of the user may make something else of one, the work is spared.
-    emit: (signal) => (inboxes.takesReceipts() || current().signals.user.length > 0 ? ingest.emit(signal) : Promise.resolve()),
+    takesReceipts: () => inboxes.takesReceipts() || current().signals.user.length > 0,
+    emit: (signal) => ingest.emit(signal),
     host: () => ({ app: HOST_APP, instance }),
     onEnd: (performed, by) => {
       if (performed.error?.error_code === "TIMEOUT" && performed.target) faults.tell(performed.target.plan, performed.error.message);
       logBodies(log, current().log, performed, by);
       events.emit("call", callRecord(performed, by));
     },
-    log,
   });
   const calls: CallDeps = {
     snapshot: () => runtime.snapshot,

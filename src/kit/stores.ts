@@ -29,6 +29,8 @@ export interface Stores {
 export interface StoreListeners {
   readonly onApproval: (approval: Approval) => void;
   readonly onMark: (mark: Mark) => void;
+  /** An audit record that no call had to wait for could not be written. */
+  readonly onAuditFault: (error: unknown) => void;
 }
 
 /** Opens the stores of a plan. Rejects when one cannot be read: then the host must not run without it. */
@@ -38,7 +40,13 @@ export async function openStores(plan: Plan, clock: Clock, masker: Masker, hears
   const approvals = openJournal<ApprovalRecord>(state("approvals.jsonl"));
   const marks = openJournal<MarkRecord>(state("sessions.jsonl"));
   const counts = openJournal<CountedCall>(state("limits.jsonl"));
-  const audit = await openAudit({ file: openAuditFile(plan.audit.file, { maxBytes: plan.audit.maxBytes }), clock, masker, arguments: plan.audit.arguments });
+  const audit = await openAudit({
+    file: openAuditFile(plan.audit.file, { maxBytes: plan.audit.maxBytes }),
+    clock,
+    masker,
+    arguments: plan.audit.arguments,
+    onFault: hears.onAuditFault,
+  });
   const queue = await openApprovals({ journal: approvals, clock, newId, mask: (value) => masker.value(value), onChange: hears.onApproval });
   return {
     approvals: {
@@ -47,7 +55,7 @@ export async function openStores(plan: Plan, clock: Clock, masker: Masker, hears
       async decide(id, decision, by, reason, answer) {
         const decided = await queue.decide(id, decision, by, reason, answer);
         const { app, tool: name, client, session } = decided;
-        await audit.append({ event: "approval.decided", approval_id: id, decision, by, reason, app, name, client, session }, true);
+        await audit.append({ event: "approval.decided", approval_id: id, decision, by, reason, app, name, client, session });
         return decided;
       },
     },

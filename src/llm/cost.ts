@@ -1,4 +1,4 @@
-import type { Json } from "../base/json.ts";
+import { isObject, own, type Json, type JsonObject } from "../base/json.ts";
 
 /** Counts the tokens of a text exactly, for those who have a tokenizer at hand. */
 export type CountTokens = (text: string) => number;
@@ -18,6 +18,13 @@ export function estimateTokens(text: string): number {
     else if (code < 0xdc00 || code > 0xdfff) other += 1;
   }
   return Math.ceil(ascii / 4 + other);
+}
+
+/** Estimated tokens of the texts of a tool result. */
+export function resultTokens(result: JsonObject): number {
+  const content = own(result, "content");
+  if (!Array.isArray(content)) return 0;
+  return content.reduce<number>((sum, item) => sum + (isObject(item) && typeof item["text"] === "string" ? estimateTokens(item["text"]) : 0), 0);
 }
 
 /** A part of an exported tool and what it costs. */

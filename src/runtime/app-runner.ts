@@ -75,6 +75,10 @@ export class AppRunner {
   get nextAttempt(): number | null {
     return this.#standing.nextAttempt;
   }
+  /** The life that serves calls; null while there is none. */
+  get generation(): Generation | null {
+    return this.#current;
+  }
   get connection(): Connection | null {
     return this.#current?.shared ?? null;
   }

@@ -104,7 +104,16 @@ export class Generation {
 
   /** Waits for one of the app's call places, in order, then holds a connection; a LinkError when the signal aborts first. `hooks` hear of the server meanwhile. */
   async lease(connection: Connection, hooks: CallHooks, signal: () => AbortSignal): Promise<Lease> {
-    while (this.#leases >= this.plan.maxConcurrentCalls) await this.#turn(signal());
+    for (;;) {
+      const lease = this.tryLease(connection, hooks);
+      if (lease !== null) return lease;
+      await this.#turn(signal());
+    }
+  }
+
+  /** Holds a connection for a call if one of the app's call places is free, else null. */
+  tryLease(connection: Connection, hooks: CallHooks): Lease | null {
+    if (this.#leases >= this.plan.maxConcurrentCalls) return null;
     this.#leases += 1;
     const running = this.#hooksOf(connection.scope);
     running.add(hooks);

@@ -16,15 +16,24 @@ export interface LeaseRequest {
 }
 
 /**
- * Holds a connection of an app for one call: the shared one, or the calling session's own where the app is isolated. Rejects with a
- * LinkError kind `closed` when the app cannot be had.
+ * Holds a connection of an app for one call: the shared one, or the calling session's own where the app is isolated. Most calls find
+ * their app ready and are not kept waiting. Rejects with a LinkError kind `closed` when the app cannot be had.
  */
-export async function leaseConnection(runner: AppRunner, request: LeaseRequest, deps: AppRunnerDeps): Promise<Lease> {
+export function leaseConnection(runner: AppRunner, request: LeaseRequest, deps: AppRunnerDeps): Lease | Promise<Lease> {
+  const generation = runner.generation;
+  const ready = generation !== null && !generation.draining && !isIsolated(generation, request);
+  return (ready ? generation.tryLease(generation.shared, request.hooks) : null) ?? waitForLease(runner, request, deps);
+}
+
+function isIsolated(generation: Generation, { scope }: LeaseRequest): boolean {
+  return generation.plan.isolation === "session" && scope !== "shared";
+}
+
+async function waitForLease(runner: AppRunner, request: LeaseRequest, deps: AppRunnerDeps): Promise<Lease> {
   const { scope, hooks, signal } = request;
   for (;;) {
     const generation = await runner.ready(signal);
-    const isolated = generation.plan.isolation === "session" && scope !== "shared";
-    const connection = isolated ? await generation.session(scope, () => openSession(generation, request, deps)) : generation.shared;
+    const connection = isIsolated(generation, request) ? await generation.session(scope, () => openSession(generation, request, deps)) : generation.shared;
     // A changed app may have taken over meanwhile, also while the call waited for its place; its generation serves the call then.
     if (generation.draining) continue;
     const lease = await generation.lease(connection, hooks, signal);

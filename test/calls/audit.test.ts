@@ -36,51 +36,54 @@ function memoryFile() {
   return file satisfies AuditFile & Record<string, unknown>;
 }
 
-const open = (file: AuditFile, mode: "masked" | "shapes" = "masked") =>
-  openAudit({ file, clock: fakeClock(), masker: createMasker([SECRET]), arguments: mode });
+const open = (file: AuditFile, mode: "masked" | "shapes" = "masked", told: unknown[] = []) =>
+  openAudit({ file, clock: fakeClock(), masker: createMasker([SECRET]), arguments: mode, onFault: (error) => told.push(error) });
 
 describe("audit records", () => {
   it("are one line each, whatever their arguments say, and read back as they were", async () => {
     const file = memoryFile();
     const audit = await open(file);
     const q = 'a\n{"event":"approval","decision":"approve","by":"admin"}\u2028\u0085\u202e';
-    await audit.append({ event: "call.sent", tool: "x/y", arguments: { q } }, false);
-    await audit.append({ event: "call.done", arguments: { q: "line one\nline two" } }, false);
+    await audit.note({ event: "call.sent", tool: "x/y", arguments: { q } });
+    await audit.note({ event: "call.done", arguments: { q: "line one\nline two" } });
     expect(file.lines()).toHaveLength(2);
     expect(file.text).not.toMatch(/[\u2028\u0085\u202e]/);
     expect(JSON.parse(file.lines()[0]!)).toMatchObject({ seq: 1, event: "call.sent", arguments: { q } });
     expect(verifyAudit(file.lines(), file.head)).toMatchObject({ ok: true, records: 2 });
   });
 
-  it("stand in the file as soon as they are handed over; a durable one waits for the disk", async () => {
+  it("of one turn are written together, in their order, before any of them is told; an appended one waits for the disk", async () => {
     const file = memoryFile();
     const audit = await open(file);
-    const plain = audit.append({ event: "call.sent", n: 1 }, false);
-    expect(file.lines()).toHaveLength(1);
-    const durable = audit.append({ event: "call.sent", n: 2 }, true);
-    const after = audit.append({ event: "call.done", n: 3 }, false);
+    const writes: number[] = [];
+    const append = file.append;
+    file.append = (lines, head) => writes.push(append(lines, head) ?? file.lines().length);
+    const noted = [audit.note({ event: "call.sent", n: 1 })];
+    const durable = audit.append({ event: "call.sent", n: 2 });
+    // A call that is ready a few steps later belongs to the same turn.
+    noted.push(Promise.resolve().then(() => audit.note({ event: "call.done", n: 3 })));
+    await noted[0];
     expect(file.lines().map((line) => JSON.parse(line).n)).toEqual([1, 2, 3]);
     expect(file.synced).toBe(0);
     await durable;
     expect(file.synced).toBe(3);
-    await Promise.all([plain, after]);
-    expect(verifyAudit(file.lines(), file.head)).toMatchObject({ ok: true, records: 3 });
+    await Promise.all(noted);
+    await audit.note({ event: "call.done", n: 4 });
+    expect(writes).toEqual([3, 4]);
+    expect(verifyAudit(file.lines(), file.head)).toMatchObject({ ok: true, records: 4 });
   });
 
   it("hold no secret, in value, key or any spelling, and arguments only as shapes when asked", async () => {
     const file = memoryFile();
     const audit = await open(file);
-    await audit.append(
-      {
-        event: "call.sent",
-        arguments: { [SECRET]: 1, deep: [{ url: `https://bot:${SECRET}@api.invalid` }], blob: "dTp0b2stNGY5YTgxYzJkN2U2", password: "hunter2" },
-        error: `Bearer ${SECRET}`,
-      },
-      false,
-    );
+    await audit.note({
+      event: "call.sent",
+      arguments: { [SECRET]: 1, deep: [{ url: `https://bot:${SECRET}@api.invalid` }], blob: "dTp0b2stNGY5YTgxYzJkN2U2", password: "hunter2" },
+      error: `Bearer ${SECRET}`,
+    });
     expect(file.text).not.toMatch(/4f9a81|dG9rLTRm|b2stNGY5|hunter2/);
     audit.configure({ arguments: "shapes" });
-    await audit.append({ event: "call.sent", arguments: { text: "private words", n: 5, list: ["a"], nothing: null } }, false);
+    await audit.note({ event: "call.sent", arguments: { text: "private words", n: 5, list: ["a"], nothing: null } });
     expect(JSON.parse(file.lines()[1]!).arguments).toEqual({ text: "string(13)", n: "number", list: ["string(1)"], nothing: "null" });
     expect(verifyAudit(file.lines())).toMatchObject({ ok: true });
   });
@@ -88,20 +91,22 @@ describe("audit records", () => {
   it("cannot forge the chain's own fields", async () => {
     const file = memoryFile();
     const audit = await open(file);
-    await audit.append({ event: "x", seq: 99, hash: "0", prev: "0" }, false);
+    await audit.note({ event: "x", seq: 99, hash: "0", prev: "0" });
     expect(JSON.parse(file.lines()[0]!)).toMatchObject({ seq: 1 });
     expect(verifyAudit(file.lines())).toMatchObject({ ok: true });
   });
 
   it("that cannot be written reject, and the chain goes on afterwards without a gap", async () => {
     const file = memoryFile();
-    const audit = await open(file);
-    await audit.append({ event: "a" }, true);
+    const told: unknown[] = [];
+    const audit = await open(file, "masked", told);
+    await audit.append({ event: "a" });
     file.fail = new Error("disk full");
-    const results = await Promise.allSettled([audit.append({ event: "b" }, true), audit.append({ event: "c" }, false)]);
-    expect(results.map((r) => r.status)).toEqual(["rejected", "rejected"]);
+    const results = await Promise.allSettled([audit.append({ event: "b" }), audit.append({ event: "c" }), audit.note({ event: "only told" })]);
+    expect(results.map((r) => r.status)).toEqual(["rejected", "rejected", "fulfilled"]);
+    expect(told).toEqual([file.fail]);
     file.fail = null;
-    await audit.append({ event: "d" }, true);
+    await audit.append({ event: "d" });
     expect(file.lines().map((l) => JSON.parse(l).event)).toEqual(["a", "d"]);
     expect(verifyAudit(file.lines(), file.head)).toMatchObject({ ok: true, records: 2 });
   });
@@ -110,17 +115,32 @@ describe("audit records", () => {
     const file = memoryFile();
     const audit = await open(file);
     file.failSync = new Error("input/output error");
-    await expect(audit.append({ event: "a" }, true)).rejects.toThrow("input/output error");
-    await audit.append({ event: "b" }, false);
+    await expect(audit.append({ event: "a" })).rejects.toThrow("input/output error");
+    await audit.note({ event: "b" });
     file.failSync = null;
-    await audit.append({ event: "c" }, true);
+    await audit.append({ event: "c" });
     expect(verifyAudit(file.lines(), file.head)).toMatchObject({ ok: true, records: 3 });
+  });
+
+  it("of like calls share the text of their subject, which is made anew when another secret is known", async () => {
+    const file = memoryFile();
+    const masker = createMasker([]);
+    const audit = await openAudit({ file, clock: fakeClock(), masker, arguments: "masked", onFault() {} });
+    const subject = { app: "org.test.a", session: `of ${SECRET}`, gone: undefined, hash: "forged" };
+    await audit.note({ event: "call.sent" }, subject);
+    masker.add(SECRET);
+    await audit.note({ event: "call.done" }, subject);
+    expect(file.lines().map((line) => JSON.parse(line))).toMatchObject([
+      { event: "call.sent", app: "org.test.a", session: `of ${SECRET}` },
+      { event: "call.done", app: "org.test.a", session: "of ***" },
+    ]);
+    expect(verifyAudit(file.lines(), file.head)).toMatchObject({ ok: true, records: 2 });
   });
 
   it("have names and numbers that JSON keeps: __proto__, undefined, minus zero", async () => {
     const file = memoryFile();
     const audit = await open(file);
-    await audit.append({ event: "x", arguments: JSON.parse('{"__proto__":{"a":-0},"b":null}'), gone: undefined }, false);
+    await audit.note({ event: "x", arguments: JSON.parse('{"__proto__":{"a":-0},"b":null}'), gone: undefined });
     expect(verifyAudit(file.lines())).toMatchObject({ ok: true });
     expect(file.lines()[0]).toContain('"__proto__"');
   });
@@ -130,7 +150,7 @@ describe("verifyAudit", () => {
   const log = async () => {
     const file = memoryFile();
     const audit = await open(file);
-    for (let i = 0; i < 6; i += 1) await audit.append({ event: `e${i}`, n: i }, false);
+    for (let i = 0; i < 6; i += 1) await audit.note({ event: `e${i}`, n: i });
     return file;
   };
 
@@ -153,7 +173,7 @@ describe("verifyAudit", () => {
     const file = await log();
     const forged = memoryFile();
     const audit = await open(forged);
-    for (let i = 0; i < 6; i += 1) await audit.append({ event: "fine", n: i }, false);
+    for (let i = 0; i < 6; i += 1) await audit.note({ event: "fine", n: i });
     expect(verifyAudit(forged.lines(), file.head)).toMatchObject({ ok: false, line: 6 });
     expect(verifyAudit(file.lines().slice(2), file.head)).toMatchObject({ ok: true, note: expect.stringContaining("record 3") });
     expect(verifyAudit([], null)).toMatchObject({ ok: true, records: 0 });
@@ -177,7 +197,7 @@ describe("the audit file", () => {
   it("is for its owner only, rotates by size, and goes on with the chain after a restart", async () => {
     for (let run = 0; run < 3; run += 1) {
       const audit = await open(openAuditFile(name, { maxBytes: 2000 }));
-      for (let i = 0; i < 10; i += 1) await audit.append({ event: "e", run, i, text: "x".repeat(100) }, i % 3 === 0);
+      for (let i = 0; i < 10; i += 1) await audit[i % 3 === 0 ? "append" : "note"]({ event: "e", run, i, text: "x".repeat(100) });
       await audit.close();
     }
     const files = (await readdir(path.dirname(name))).sort();
@@ -188,7 +208,7 @@ describe("the audit file", () => {
 
   it("keeps the order of records that come at the same time, and every one of them when it is closed at once", async () => {
     const audit = await open(openAuditFile(name, { maxBytes: 4000 }));
-    const all = Array.from({ length: 200 }, (_, i) => audit.append({ event: `e${i}` }, i % 30 === 0));
+    const all = Array.from({ length: 200 }, (_, i) => audit[i % 30 === 0 ? "append" : "note"]({ event: `e${i}` }));
     await audit.close();
     await Promise.all(all);
     const { lines } = await readAudit(name);
@@ -198,24 +218,24 @@ describe("the audit file", () => {
 
   it("drops a line that a crash cut, and nothing else", async () => {
     const audit = await open(openAuditFile(name, { maxBytes: 1e6 }));
-    await audit.append({ event: "one" }, true);
+    await audit.append({ event: "one" });
     await audit.close();
     await appendFile(name, '{"seq":2,"event":"tor');
     const again = await open(openAuditFile(name, { maxBytes: 1e6 }));
-    await again.append({ event: "two" }, true);
+    await again.append({ event: "two" });
     await again.close();
     expect(await verify()).toMatchObject({ ok: true, records: 2 });
   });
 
   it("a cut tail is noticed", async () => {
     const audit = await open(openAuditFile(name, { maxBytes: 1e6 }));
-    for (const event of ["one", "two", "three"]) await audit.append({ event }, true);
+    for (const event of ["one", "two", "three"]) await audit.append({ event });
     await audit.close();
     const text = await readFile(name, "utf8");
     await truncate(name, text.indexOf("\n", text.indexOf('"two"')) + 1);
     expect(await verify()).toMatchObject({ ok: false, reason: expect.stringContaining("cut off") });
     const again = await open(openAuditFile(name, { maxBytes: 1e6 }));
-    await again.append({ event: "four" }, true);
+    await again.append({ event: "four" });
     await again.close();
     expect(await verify()).toMatchObject({ ok: true, note: "before record 3, 1 written earlier are gone" });
   });
@@ -224,6 +244,6 @@ describe("the audit file", () => {
     await writeFile(path.join(folder, "log"), "a file where the folder should be");
     const audit = await open(openAuditFile(name, { maxBytes: 1e6 })).catch((error: unknown) => error);
     if (audit instanceof Error) expect(audit.message).toContain("ENOTDIR");
-    else await expect((audit as Awaited<ReturnType<typeof open>>).append({ event: "x" }, true)).rejects.toThrow();
+    else await expect((audit as Awaited<ReturnType<typeof open>>).append({ event: "x" })).rejects.toThrow();
   });
 });

@@ -1,8 +1,10 @@
 import { expect, it } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { createMasker } from "../../src/base/masking.ts";
+import { openAudit, type AuditFile } from "../../src/calls/audit.ts";
 import { createCallJournal } from "../../src/calls/call-journal.ts";
 import type { Granted } from "../../src/calls/operation.ts";
 import type { Risk } from "../../src/tools/types.ts";
-import { memoryLog } from "../support/fake-kit.ts";
 
 const granted = (risk: Risk): Granted =>
   ({
@@ -18,14 +20,20 @@ it.each([
   ["high", false],
   ["critical", false],
 ] as const)("without a place for its audit record, a call of %s risk is sent: %j", async (risk, sent) => {
-  const log = memoryLog();
-  const full = { append: () => Promise.reject(new Error("no space left on device")), configure() {}, close: () => Promise.resolve() };
-  const journal = createCallJournal({ audit: full, emit: () => Promise.resolve(), host: () => ({ app: "host", instance: "h" }), onEnd() {}, log });
+  const full: AuditFile = {
+    open: () => Promise.resolve({ lastLine: null, head: null }),
+    append() {
+      throw new Error("no space left on device");
+    },
+    sync: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+  const told: unknown[] = [];
+  const audit = await openAudit({ file: full, clock: systemClock, masker: createMasker([]), arguments: "masked", onFault: (error) => told.push(error) });
+  const journal = createCallJournal({ audit, takesReceipts: () => false, emit: () => Promise.resolve(), host: () => ({ app: "host", instance: "h" }), onEnd() {} });
   const sending = journal.sending("call-1", granted(risk), { client: "library", session: "default" });
   if (sent) {
     await sending;
-    journal.flush();
-    await Promise.resolve();
-    expect(log.lines.join()).toContain("audit log cannot be written");
+    expect(told).toMatchObject([{ message: "no space left on device" }]);
   } else await expect(sending).rejects.toMatchObject({ code: "INTERNAL", message: expect.stringContaining("org.test.a.send was not sent") });
 });
