@@ -167,13 +167,18 @@ function replaceStrings(input: unknown, replace: (text: string) => string, depth
     return items.every((item, i) => item === input[i]) ? input : items;
   }
   if (!isObject(input) || input instanceof ExactNumber) return input;
-  let changed = false;
-  const out: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(input)) {
+  // Nearly always nothing is replaced, so the copy begins with the first member that is.
+  let out: Record<string, unknown> | null = null;
+  const keys = Object.keys(input);
+  for (let at = 0; at < keys.length; at += 1) {
+    const key = keys[at]!;
     const name = replace(key);
-    const item = replaceStrings(value, replace, depth + 1);
-    if (name !== key || item !== value) changed = true;
-    setOwn(out, name, item);
+    const item = replaceStrings(input[key], replace, depth + 1);
+    if (out === null && (name !== key || item !== input[key])) {
+      out = {};
+      for (const before of keys.slice(0, at)) setOwn(out, before, input[before]);
+    }
+    if (out !== null) setOwn(out, name, item);
   }
-  return changed ? out : input;
+  return out ?? input;
 }

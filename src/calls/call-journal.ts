@@ -18,7 +18,7 @@ export interface CallJournal {
   sending(callId: string, granted: Granted, options: OperationOptions): Promise<void>;
   /** After the call ended, however it did. */
   ended(performed: Performed, options: OperationOptions): void;
-  /** Hands over what is still to be written down: how calls ended is recorded at the end of the event loop's turn. */
+  /** Hands over the receipts that are still to be made. */
   flush(): void;
 }
 
@@ -35,7 +35,7 @@ export interface CallJournalDeps {
 
 /** Makes a call journal. */
 export function createCallJournal(deps: CallJournalDeps): CallJournal {
-  // The caller has its answer already: writing down how a call ended takes no time of it.
+  // The caller has its answer before its receipt is made, which takes longer than all the rest.
   let later: (() => void)[] = [];
   const flush = (): void => {
     const due = later;
@@ -47,8 +47,8 @@ export function createCallJournal(deps: CallJournalDeps): CallJournal {
     later.push(step);
   };
   const subjectOf = callSubjects();
-  const writeEnd = (performed: Performed, options: OperationOptions): void => {
-    const { target, decision, error, wanted } = performed;
+  const recordEnd = (performed: Performed, options: OperationOptions): void => {
+    const { wanted, target, decision, error } = performed;
     const event: AuditEvent = {
       event: performed.sent ? "call.done" : "call.refused",
       call_id: performed.callId,
@@ -60,7 +60,9 @@ export function createCallJournal(deps: CallJournalDeps): CallJournal {
       approval_id: performed.approvalId ?? undefined,
     };
     void deps.audit.note(event, subjectOf(wanted, target, decision, options));
-    if (wanted.kind !== "tool" || !deps.takesReceipts()) return;
+  };
+  const emitReceipt = (performed: Performed, options: OperationOptions): void => {
+    const { wanted, target, decision, error } = performed;
     void deps.emit(
       toolReceipt(target === null ? deps.host() : { app: target.app, instance: target.plan.instance }, {
         tool: target?.name ?? wanted.name,
@@ -105,7 +107,8 @@ export function createCallJournal(deps: CallJournalDeps): CallJournal {
     },
     ended(performed, options) {
       deps.onEnd(performed, options);
-      soon(() => writeEnd(performed, options));
+      recordEnd(performed, options);
+      if (performed.wanted.kind === "tool" && deps.takesReceipts()) soon(() => emitReceipt(performed, options));
     },
   };
 }

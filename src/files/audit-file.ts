@@ -31,6 +31,9 @@ export async function readAudit(file: string): Promise<{ readonly lines: string[
   return { lines, files, head: readHead(await readOrEmpty(headFile(file))) };
 }
 
+/** So far the head that is kept apart may lag behind records that nothing waits for. */
+const HEAD_LAG_MS = 100;
+
 const datasync = promisify(fdatasync);
 
 /**
@@ -49,7 +52,7 @@ class RotatedAuditFile implements AuditFile {
   /** A file was made or renamed, which its folder must remember. */
   #folderDue = false;
   #head: AuditHead | null = null;
-  #headDue: NodeJS.Immediate | null = null;
+  #headDue: NodeJS.Timeout | null = null;
   /** The sync that has not begun yet, and the end of the one that runs. */
   #nextSync: Promise<void> | null = null;
   #lastSync: Promise<void> = Promise.resolve();
@@ -84,8 +87,8 @@ class RotatedAuditFile implements AuditFile {
     }
     this.#size += bytes.length;
     this.#head = head;
-    // The last one's head of a turn is enough: a head that lags behind costs nothing but the notice of a cut tail.
-    this.#headDue ??= setImmediate(() => this.#writeHead());
+    // A head that lags behind for a moment costs nothing but the notice of a tail that is cut in that moment.
+    this.#headDue ??= setTimeout(() => this.#writeHead(), HEAD_LAG_MS).unref();
     if (this.#size >= this.#maxBytes) this.#rotate();
   }
 
@@ -156,7 +159,7 @@ class RotatedAuditFile implements AuditFile {
 
   /** One short line, written over in place: the record is in the log already, so a fault here costs nothing but the notice of a cut tail. */
   #writeHead(): void {
-    if (this.#headDue !== null) clearImmediate(this.#headDue);
+    if (this.#headDue !== null) clearTimeout(this.#headDue);
     this.#headDue = null;
     if (this.#head === null) return;
     try {

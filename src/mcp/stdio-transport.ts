@@ -60,6 +60,8 @@ export class StdioTransport implements Wire {
   readonly #stderr: StderrLog;
   readonly #lines: LineReader;
   #child: Child | undefined;
+  /** Messages of this turn of the event loop. */
+  #outgoing = "";
   #startedAt = 0;
   #exit: { readonly code: number | null; readonly signal: string | null } | undefined;
   #gone: Promise<void> = DONE;
@@ -142,16 +144,19 @@ export class StdioTransport implements Wire {
     if (stdin === undefined || this.#closed || this.#exit !== undefined || !stdin.writable) {
       return Promise.reject(new LinkError("closed", "the server's process has ended"));
     }
-    if (stdin.writableLength > STDIN_BYTES) {
+    if (stdin.writableLength + this.#outgoing.length > STDIN_BYTES) {
       return Promise.reject(new LinkError("overloaded", `the server does not read its input: ${stdin.writableLength} bytes wait for it`));
     }
     // What is sent in one turn goes out in one write: a write costs more than all the rest of a message.
-    if (stdin.writableCorked === 0) {
-      stdin.cork();
-      process.nextTick(() => stdin.uncork());
-    }
-    stdin.write(`${stringifyExact(message)}\n`);
+    if (this.#outgoing === "") process.nextTick(() => this.#flush());
+    this.#outgoing += `${stringifyExact(message)}\n`;
     return DONE;
+  }
+
+  #flush(): void {
+    const stdin = this.#child?.stdin;
+    if (this.#outgoing !== "" && stdin?.writable) stdin.write(this.#outgoing);
+    this.#outgoing = "";
   }
 
   /** Stdin closed, then SIGTERM, then SIGKILL for the whole group. Resolves when nothing is left. `force` kills at once, also a stop that is under way. */
@@ -170,6 +175,7 @@ export class StdioTransport implements Wire {
     const pid = child?.pid;
     if (child === undefined || pid === undefined) return this.#finish();
     const grace = this.#options.graceMs ?? GRACE_MS;
+    this.#flush();
     child.stdin.end();
     if (!(await this.#goneWithin(grace))) {
       signalGroup(pid, "SIGTERM");
