@@ -76,8 +76,8 @@ export async function openAudit(options: {
   const beginTurn = (): Turn => {
     const before = head;
     const written = new Promise<void>((resolve, reject) => {
-      // Comes when all that was ready to run has run, so after every record of calls that came together.
-      process.nextTick(() => {
+      // Comes when whatever was ready has been handled, so after every record of calls that came together, also by several sockets.
+      setImmediate(() => {
         const { lines } = turn!;
         turn = null;
         try {

@@ -18,7 +18,7 @@ export interface CallJournal {
   sending(callId: string, granted: Granted, options: OperationOptions): Promise<void>;
   /** After the call ended, however it did. */
   ended(performed: Performed, options: OperationOptions): void;
-  /** Hands over the receipts that are still to be made. */
+  /** Tells what is still to be told of calls that ended. */
   flush(): void;
 }
 
@@ -35,7 +35,7 @@ export interface CallJournalDeps {
 
 /** Makes a call journal. */
 export function createCallJournal(deps: CallJournalDeps): CallJournal {
-  // The caller has its answer before its receipt is made, which takes longer than all the rest.
+  // The caller has its answer before metrics and receipts are made, which takes longer than all the rest.
   let later: (() => void)[] = [];
   const flush = (): void => {
     const due = later;
@@ -106,9 +106,11 @@ export function createCallJournal(deps: CallJournalDeps): CallJournal {
       }
     },
     ended(performed, options) {
-      deps.onEnd(performed, options);
       recordEnd(performed, options);
-      if (performed.wanted.kind === "tool" && deps.takesReceipts()) soon(() => emitReceipt(performed, options));
+      soon(() => {
+        deps.onEnd(performed, options);
+        if (performed.wanted.kind === "tool" && deps.takesReceipts()) emitReceipt(performed, options);
+      });
     },
   };
 }

@@ -166,10 +166,12 @@ function refuseUnknownQuery(query: URLSearchParams, route: Route): void {
   throw new HttpError("BAD_REQUEST", `unknown query parameter ${unknown.join(", ")}; ${words}`);
 }
 
+const NO_QUERY = new URLSearchParams();
+
 function splitTarget(target: string | undefined): { path: string; query: URLSearchParams } {
   if (target === undefined || !target.startsWith("/")) throw new HttpError("BAD_REQUEST", "the request target must be a path");
   const mark = target.indexOf("?");
-  return mark === -1 ? { path: target, query: new URLSearchParams() } : { path: target.slice(0, mark), query: new URLSearchParams(target.slice(mark + 1)) };
+  return mark === -1 ? { path: target, query: NO_QUERY } : { path: target.slice(0, mark), query: new URLSearchParams(target.slice(mark + 1)) };
 }
 
 function upgrade(

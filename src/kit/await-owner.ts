@@ -4,8 +4,8 @@ import { signalWithin } from "../calls/join-signals.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 
 /**
- * Waits for the app that an unknown tool's full name may belong to while nothing is known of the app's tools: it may still be starting, or parked and
- * is woken. Waits no longer than a call of the app may take, and never rejects: what is still missing then is the call's own fault.
+ * Waits for the app that an unknown tool name may belong to while nothing is known of that app's tools: it may still be starting; a
+ * parked one is woken. Waits no longer than a call of the app may take, and never rejects: what is still missing then is the call's own fault.
  */
 export async function awaitOwner(runtime: Runtime, name: string, signal: CancelSignal | undefined): Promise<void> {
   await Promise.all(

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CancelSource } from "../base/cancel-signal.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { Principal } from "../base/principal.ts";
+import { remember } from "../base/remember.ts";
 import { traceHeaders } from "../base/tracing.ts";
 import { EventLog, EventStream, readEventId, startEventStream } from "./gateway-events.ts";
 import { PostAnswer } from "./gateway-post.ts";
@@ -144,7 +145,7 @@ export function createGatewayHttp(options: GatewayHttpOptions): GatewayHttp {
       accepts,
       primes: session.protocolVersion >= "2025-11-25",
       headers: { "Mcp-Session-Id": session.id },
-      onStream: (stream) => remember(entry, stream),
+      onStream: (stream) => keepStream(entry, stream),
       abort,
     });
     out.finish(await session.handle(body, out, abort, { transport: "tcp", trace: traceHeaders(req.headers) }));
@@ -210,7 +211,7 @@ export function createGatewayHttp(options: GatewayHttpOptions): GatewayHttp {
   };
 }
 
-function remember(entry: HttpSession, stream: EventStream): void {
+function keepStream(entry: HttpSession, stream: EventStream): void {
   entry.streams.set(stream.id, stream);
   for (const [id, old] of entry.streams) {
     if (entry.streams.size <= MAX_STREAMS) return;
@@ -219,12 +220,21 @@ function remember(entry: HttpSession, stream: EventStream): void {
 }
 
 /** Which answers a client takes; no Accept header means all. */
-function accepted(header: string | undefined): { readonly stream: boolean; readonly json: boolean } {
-  if (header === undefined) return { stream: true, json: true };
+function accepted(header: string | undefined): Accepts {
+  return header === undefined ? { stream: true, json: true } : readAccept(header);
+}
+
+interface Accepts {
+  readonly stream: boolean;
+  readonly json: boolean;
+}
+
+/** Every request of a client has the same header. */
+const readAccept = remember((header): Accepts => {
   const types = header.split(",").map((part) => part.split(";")[0]!.trim().toLowerCase());
   const takes = (type: string, group: string): boolean => types.includes(type) || types.includes(group) || types.includes("*/*");
   return { stream: takes("text/event-stream", "text/*"), json: takes("application/json", "application/*") };
-}
+});
 
 function refuse(res: ServerResponse, status: number, id: RpcId | null, message: string): null {
   answer(res, status, rpcFault(id, REFUSED, message));
