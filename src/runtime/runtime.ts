@@ -94,8 +94,9 @@ export class Runtime {
     this.#snapshot = { ...this.#snapshot, plan, apps: this.#views(plan) };
   }
 
-  /** Builds the snapshot anew after pins, policy or an app changed. */
+  /** Builds the snapshot anew after pins, policy or an app changed. What apps go through as the host stops is no news, least of all for the exports. */
   refresh(): void {
+    if (this.#stopped) return;
     this.#refreshSoon.cancel();
     this.#publish(this.#snapshot.plan, this.#snapshot.revision, false);
   }
@@ -120,7 +121,6 @@ export class Runtime {
   /** Stops every app in parallel; `drainMs` bounds how long running calls may go on. */
   async stop(drainMs: number): Promise<void> {
     this.#stopped = true;
-    this.#refreshSoon.cancel();
     await Promise.allSettled([...this.#runners.values(), ...this.#leaving.keys()].map((runner) => runner.stop(drainMs)));
   }
 

@@ -397,3 +397,15 @@ function processors(count: number): { work(ms: number): Promise<void>; stop(): v
   }, STEP_MS);
   return { work: (ms) => new Promise((done) => jobs.push({ left: ms, done })), stop: () => clearInterval(timer) };
 }
+
+it("a host that stops publishes nothing of what its apps go through, so its exports stay as they were", async () => {
+  const w = world({ [APP]: {} });
+  await w.start();
+  await w.pass(1_000);
+  const before = w.published();
+  const stopped = w.runtime.stop(0);
+  await w.pass(1_000);
+  await stopped;
+  expect(w.view(APP).state).toBe("stopped");
+  expect(w.published()).toBe(before);
+});

@@ -30,6 +30,8 @@ export interface World {
   readonly runtime: Runtime;
   /** What happened, in order: `attempt x`, `ready x`, `crashed x: why`, `listed x`. */
   readonly log: string[];
+  /** How many snapshots were published so far. */
+  published(): number;
   readonly connections: Map<string, PlayedConnection>;
   /** Times of the attempts of an app, milliseconds since the world began. */
   attempts(app: string): readonly number[];
@@ -48,6 +50,7 @@ export function world(
 ): World {
   const began = Date.now();
   const log: string[] = [];
+  let published = 0;
   const attempts = new Map<string, number[]>();
   const connections = new Map<string, PlayedConnection>();
   const apps = new Map(
@@ -122,7 +125,7 @@ export function world(
     mask: (text) => text,
     pins: () => ({ accepted: true, reason: null }),
     events: {
-      onSnapshot() {},
+      onSnapshot: () => void (published += 1),
       onAppChange() {},
       onStopping() {},
       onStopped() {},
@@ -143,6 +146,7 @@ export function world(
     log,
     connections,
     pass,
+    published: () => published,
     attempts: (app) => attempts.get(app) ?? [],
     view: (app) => runtime.look().apps.get(app)!,
     async start() {
