@@ -4,7 +4,7 @@ import type { SignalRules } from "./mapping.ts";
 import { createSealer } from "./envelope.ts";
 import { signalOfNotification, signalParams } from "./signal.ts";
 import type { AmpEnvelope, Signal } from "./types.ts";
-import { count } from "../base/text.ts";
+import { count, nearest } from "../base/text.ts";
 
 /** Result of one fixture of `signals test FILE`. */
 export interface FixtureResult {
@@ -16,28 +16,37 @@ export interface FixtureResult {
 }
 
 const KINDS: readonly Signal["kind"][] = ["lifecycle", "notification", "tool_result", "resource", "error", "event", "host"];
+const TEST_KEYS: readonly string[] = ["name", "signal", "expect"];
+const SIGNAL_KEYS: readonly string[] = ["app", "method", "kind", "params", "session", "instance"];
 
 /**
  * Runs fixtures of the mapping offline. `file` is the parsed fixture file: `{ tests: [{ name?, signal: { app, method, kind?, params?, session?, instance? }, expect: […] }] }`.
  * `expect` lists the envelopes in order, each with only the members to compare (`type`, `method`, `session_id`, `summary`, `data`,
- * `expires`), and is empty for a drop. The clock stands still and `sample` always lets pass, so a file gives the same result each time.
+ * `expires`), and is empty for a drop. `chatText`: whether texts of chat messages stand in summaries. The clock stands still and `sample` always lets pass, so a file gives the same result each time.
  */
-export function runSignalFixtures(rules: SignalRules, file: unknown): FixtureResult[] {
+export function runSignalFixtures(rules: SignalRules, file: unknown, chatText: boolean): FixtureResult[] {
   const tests = own(file, "tests");
   if (!Array.isArray(tests)) return [{ name: "file", ok: false, problems: ["a fixture file needs a list `tests`"], envelopes: [] }];
-  const counters: SignalCounters = new Map();
-  return tests.map((test: unknown, index) => runOne(rules, test, index, counters));
+  const setting: Setting = { rules, chatText, counters: new Map() };
+  return tests.map((test: unknown, index) => runOne(setting, test, index));
 }
 
-function runOne(rules: SignalRules, test: unknown, index: number, counters: SignalCounters): FixtureResult {
+interface Setting {
+  readonly rules: SignalRules;
+  readonly chatText: boolean;
+  readonly counters: SignalCounters;
+}
+
+function runOne(setting: Setting, test: unknown, index: number): FixtureResult {
   const named = own(test, "name");
   const name = typeof named === "string" ? named : `test ${index + 1}`;
-  const fail = (problem: string): FixtureResult => ({ name, ok: false, problems: [problem], envelopes: [] });
   const signal = readSignal(own(test, "signal"));
-  if (typeof signal === "string") return fail(signal);
   const expect = own(test, "expect");
-  if (!Array.isArray(expect)) return fail("`expect` must be a list; an empty one for a drop");
-  const envelopes = "refused" in signal ? [] : sealAll(rules, signal.signal, counters);
+  const faults = unknownKeys(test, TEST_KEYS, "the test");
+  if (typeof signal === "string") faults.push(signal);
+  if (!Array.isArray(expect)) faults.push("`expect` must be a list; an empty one for a drop");
+  if (typeof signal === "string" || !Array.isArray(expect) || faults.length > 0) return { name, ok: false, problems: faults, envelopes: [] };
+  const envelopes = "refused" in signal ? [] : sealAll(setting, signal.signal);
   const problems = "refused" in signal && expect.length > 0 ? [`the event is refused: ${signal.refused}`] : [];
   if (envelopes.length !== expect.length)
     problems.push(
@@ -47,6 +56,17 @@ function runOne(rules: SignalRules, test: unknown, index: number, counters: Sign
   return { name, ok: problems.length === 0, problems, envelopes };
 }
 
+/** The keys of a map that nobody reads, in words. */
+function unknownKeys(value: unknown, known: readonly string[], where: string): string[] {
+  if (!isObject(value)) return [];
+  return Object.keys(value)
+    .filter((key) => !known.includes(key))
+    .map((key) => {
+      const near = nearest(key, known, 1)[0];
+      return `unknown key "${key}" in ${where}${near === undefined ? "" : `; did you mean "${near}"?`} (known: ${known.join(", ")})`;
+    });
+}
+
 /** The signal that a fixture or a command line wrote down; `refused` where an app's event of that form is refused, a text says what is wrong with the writing. */
 export function readSignal(written: unknown): { readonly signal: Signal } | { readonly refused: string } | string {
   const app = own(written, "app");
@@ -54,6 +74,8 @@ export function readSignal(written: unknown): { readonly signal: Signal } | { re
   const kind = own(written, "kind") ?? "notification";
   const session = own(written, "session");
   const instance = own(written, "instance");
+  const unknown = unknownKeys(written, SIGNAL_KEYS, "`signal`");
+  if (unknown.length > 0) return unknown.join("; ");
   if (typeof app !== "string" || typeof method !== "string") return "`signal` needs app and method";
   if (!KINDS.includes(kind as Signal["kind"])) return `signal.kind must be one of ${KINDS.join(", ")}`;
   const source = { app, instance: typeof instance === "string" ? instance : null };
@@ -63,13 +85,14 @@ export function readSignal(written: unknown): { readonly signal: Signal } | { re
   return { signal: { kind: kind as Signal["kind"], ...source, method, params: signalParams(params), ...(typeof session === "string" ? { session } : {}) } };
 }
 
-function sealAll(rules: SignalRules, signal: Signal, counters: SignalCounters): AmpEnvelope[] {
+function sealAll({ rules, chatText, counters }: Setting, signal: Signal): AmpEnvelope[] {
   const sealer = createSealer({
     clock: { now: () => 0, monotonic: () => 0 },
     random: (size) => new Uint8Array(size),
     offset: () => 0,
     mask: (value) => value,
     maxDataBytes: () => 256 * 1024,
+    chatText: () => chatText,
   });
   return mapSignal(rules, signal, { nowMs: 0, random: () => 0, counters }).map((event) => sealer.seal(event, signal));
 }

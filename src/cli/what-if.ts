@@ -36,7 +36,7 @@ export function tryPolicy(plan: Plan, file: string, text: string): Trial[] {
 
 /** Runs a file of signal fixtures (contracts 7) against the mappings of a plan; writes no event. Throws a {@link CliError} for a bad file. */
 export function trySignals(plan: Plan, file: string, text: string): Trial[] {
-  return runSignalFixtures(plan.signals, readYaml(file, text)).map(({ name, ok, problems, envelopes }) => ({
+  return runSignalFixtures(plan.signals, readYaml(file, text), plan.log.chatText).map(({ name, ok, problems, envelopes }) => ({
     name,
     ok,
     problems,

@@ -250,29 +250,43 @@ describe("explain and fixtures", () => {
   });
 
   test("runs fixtures, and says what differs", () => {
-    const results = runSignalFixtures(rules, {
-      tests: [
-        { name: "good", signal: { app: "x.y", method: "notifications/a", params: { n: 1 } }, expect: [{ type: "mine", summary: "1 of x.y", expires: false }] },
-        { name: "drop", signal: { app: "x.y", method: "notifications/progress" }, expect: [] },
-        { name: "bad", signal: { app: "x.y", method: "notifications/a" }, expect: [{ type: "other" }] },
-        { name: "count", signal: { app: "x.y", method: "notifications/a" }, expect: [] },
-        {
-          name: "event",
-          signal: { app: "x.y", kind: "event", method: "aurora/event", params: { type: "a.b", data: { n: 1, m: 2 } } },
-          expect: [{ type: "a.b", method: "aurora/event", data: { n: 1 } }],
-        },
-        {
-          name: "refused",
-          signal: { app: "x.y", kind: "event", method: "aurora/event", params: { type: "tool.completed" } },
-          expect: [{ type: "tool.completed" }],
-        },
-        { signal: { app: "x.y" }, expect: [] },
-      ],
-    });
-    expect(results.map((r) => r.ok)).toEqual([true, true, false, false, true, false, false]);
+    const results = runSignalFixtures(
+      rules,
+      {
+        tests: [
+          {
+            name: "good",
+            signal: { app: "x.y", method: "notifications/a", params: { n: 1 } },
+            expect: [{ type: "mine", summary: "1 of x.y", expires: false }],
+          },
+          { name: "drop", signal: { app: "x.y", method: "notifications/progress" }, expect: [] },
+          { name: "bad", signal: { app: "x.y", method: "notifications/a" }, expect: [{ type: "other" }] },
+          { name: "count", signal: { app: "x.y", method: "notifications/a" }, expect: [] },
+          {
+            name: "event",
+            signal: { app: "x.y", kind: "event", method: "aurora/event", params: { type: "a.b", data: { n: 1, m: 2 } } },
+            expect: [{ type: "a.b", method: "aurora/event", data: { n: 1 } }],
+          },
+          {
+            name: "refused",
+            signal: { app: "x.y", kind: "event", method: "aurora/event", params: { type: "tool.completed" } },
+            expect: [{ type: "tool.completed" }],
+          },
+          { signal: { app: "x.y" }, expect: [] },
+          { nmae: "x", signal: { app: "x.y", method: "m", parms: {} } },
+        ],
+      },
+      false,
+    );
+    expect(results.map((r) => r.ok)).toEqual([true, true, false, false, true, false, false, false]);
+    expect(results[7]!.problems).toEqual([
+      'unknown key "nmae" in the test; did you mean "name"? (known: name, signal, expect)',
+      expect.stringContaining('unknown key "parms" in `signal`; did you mean "params"?'),
+      "`expect` must be a list; an empty one for a drop",
+    ]);
     expect(results[2]!.problems).toEqual(['expect[0].type: expected "other", got "mine"']);
     expect(results[5]!.problems.join()).toContain("reserved");
     expect(results[6]!.name).toBe("test 7");
-    expect(runSignalFixtures(rules, 5)[0]!.ok).toBe(false);
+    expect(runSignalFixtures(rules, 5, false)[0]!.ok).toBe(false);
   });
 });

@@ -350,10 +350,13 @@ describe("changing", { timeout: 240_000 }, () => {
     expect(await json("reload")).toMatchObject({ code: 0, value: { result: "unchanged", errors: [] } });
     expect(await run("plan")).toMatchObject({ code: 0, stdout: "no changes\n" });
     const text = await readFile(topology(), "utf8");
-    await writeFile(topology(), text.replace('"reload"', '"relod"').replace("{", '{ "rlimits": {},'));
+    await writeFile(topology(), text.replace('"reload"', '"relod"').replace("{", '{ "rlimits": {}, "signals": ["none/*.yaml"],'));
     expect(await json("reload")).toMatchObject({ code: 1, value: { result: "rejected", errors: [expect.objectContaining({ code: "unknown-key" })] } });
     expect(await run("plan")).toMatchObject({ code: 1 });
     expect((await json("status")).value.config).toMatchObject({ state: "rejected", errors: [expect.objectContaining({ code: "unknown-key" })] });
+    const shown = (await run("status")).stdout;
+    expect(shown).toMatch(/^ {2}topology\/topology\.yaml:\d+: error\[unknown-key\]: unknown key /m);
+    expect(shown).toMatch(/^ {2}topology\/topology\.yaml:\d+: warning\[unmatched-pattern\]: the pattern /m);
     await writeFile(topology(), text.replace("{", '{ "reload": "off",'));
     await json("reload");
     await writeFile(path.join(root, "topology/policies/p.yaml"), policy.replace("try me", "try it"));
