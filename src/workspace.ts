@@ -3,7 +3,7 @@ import type { Diagnostic } from "./base/diagnostics.ts";
 import { createMasker, type Masker } from "./base/masking.ts";
 import type { Config } from "./config/types.ts";
 import { createPlanSource } from "./kit/plan-source.ts";
-import { locateWorkspace, NoWorkspaceError, type WorkspacePlace } from "./locate-workspace.ts";
+import { locateWorkspace, type WorkspacePlace } from "./locate-workspace.ts";
 import type { Plan } from "./plan/types.ts";
 
 /** A workspace as its files say it, read and compiled without starting anything. */
@@ -33,12 +33,11 @@ export interface WorkspaceOptions {
   readonly topology?: string | undefined;
 }
 
-/** Reads, checks and compiles a workspace. Faults of the files are findings; throws a {@link NoWorkspaceError} only when there is nothing to read. */
+/** Reads, checks and compiles a workspace. Faults of the files are findings; throws a NoWorkspaceError only when there is no topology file. */
 export async function loadWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const place = await locateWorkspace(options);
   // Digests of secrets are compared within one plan only here, so any key does.
   const reading = await createPlanSource(place.topologyFile, options.env, randomBytes(32).toString("hex")).read(null);
-  if (reading.contents.size === 0) throw new NoWorkspaceError(reading.diagnostics[0]?.message ?? `${place.topologyFile} cannot be read`);
   return {
     ...place,
     // The place's own guess serves while the files have errors, so that a running host is found.

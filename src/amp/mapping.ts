@@ -2,6 +2,8 @@ import type { SignalRuleConfig, SignalsConfig } from "../../generated/signals.d.
 import type { Diagnostic, Place } from "../base/diagnostics.ts";
 import { parseDuration, parseRate, type Rate } from "../base/durations.ts";
 import { compileGlob, type Glob } from "../base/glob.ts";
+import { soundItems } from "../config/sound.ts";
+import { formatPath } from "../config/nodes.ts";
 import type { KeyPath, Loaded } from "../config/types.ts";
 import { BUILT_IN_SIGNALS } from "./built-in.ts";
 import { compileMatcher, type ValueMatcher } from "./matcher.ts";
@@ -47,13 +49,13 @@ export interface SignalRules {
 
 type Report = (message: string, path: KeyPath, help?: string) => void;
 
-/** Compiles all signal files into one set of rules. A rule with an error is left out; its findings have code `signal-rule`, a second rule of one id `duplicate-id`. */
+/** Compiles all signal files into one set of rules. A file or rule with an error is left out; findings of a rule have code `signal-rule`, of a second rule of one id `duplicate-id`. */
 export function compileSignals(files: readonly Loaded<SignalsConfig>[]): { rules: SignalRules; diagnostics: Diagnostic[] } {
   const diagnostics: Diagnostic[] = [];
   const user: SignalRule[] = [];
   const seen = new Map<string, Place>();
   for (const file of files) {
-    for (const [index, written] of (file.value.rules ?? []).entries()) {
+    for (const { index, item: written, whole } of soundItems(file.value.rules, file.wrong, ["rules"])) {
       const at: KeyPath = ["rules", index];
       const idPlace = file.place([...at, "id"]);
       const first = seen.get(written.id);
@@ -63,21 +65,21 @@ export function compileSignals(files: readonly Loaded<SignalsConfig>[]): { rules
           severity: "error",
           message: `signal rule "${written.id}" is there twice`,
           place: idPlace,
-          path: dotted([...at, "id"]),
+          path: formatPath([...at, "id"]),
           related: [{ place: first, message: "first here" }],
         });
-        continue;
-      }
-      seen.set(written.id, idPlace);
-      let broken = false;
+      } else seen.set(written.id, idPlace);
+      let broken = first !== undefined || file.wrong !== undefined;
       const rule = compileRule(written, idPlace, (message, path, help) => {
+        // What a rule lacks may be what is wrong in it.
+        if (path.length === 0 && !whole) return;
         broken = true;
         diagnostics.push({
           code: "signal-rule",
           severity: "error",
           message: `signal rule "${written.id}": ${message}`,
           place: file.place([...at, ...path]),
-          path: dotted([...at, ...path]),
+          path: formatPath([...at, ...path]),
           ...(help ? { help: [help] } : {}),
         });
       });
@@ -143,8 +145,4 @@ function compileEmit(emit: NonNullable<SignalRuleConfig["emit"]>, report: Report
     expireAt: template("expire_at"),
     idempotencyKey: template("idempotency_key"),
   };
-}
-
-function dotted(path: KeyPath): string {
-  return path.join(".");
 }

@@ -52,7 +52,7 @@ export async function withHost<T>(context: Context, options: GlobalOptions, how:
   const running = workspace.dataDir === place.dataDir ? null : await attach(context, workspace);
   if (running !== null) return withClient(running, use);
   if (how === "attach") throw new CliError(`no host runs for ${workspace.topologyFile}; start one with: aurora-mcp up`, EXIT.noHost);
-  requireRunnable(context, workspace);
+  requireRunnable(context, options, workspace);
   let claim: RunFile;
   try {
     // One kit at a time has a workspace: its audit log, its inbox, its approvals.

@@ -12,17 +12,17 @@ export async function openWorkspace(context: Context, options: GlobalOptions): P
   return workspace;
 }
 
-/** The workspace, without errors. Otherwise prints its findings on stderr and throws a {@link CliError} with exit code 1. */
+/** The workspace, without errors. Otherwise prints its findings (on stderr; with `--json` as JSON on stdout) and throws a {@link CliError} with exit code 1. */
 export async function openRunnable(context: Context, options: GlobalOptions): Promise<RunnableWorkspace> {
   const workspace = await openWorkspace(context, options);
-  requireRunnable(context, workspace);
+  requireRunnable(context, options, workspace);
   return workspace;
 }
 
 /** The workspace, for a host that stays: with errors in policies or signals alone it starts, denies every call, and waits for them to be mended. */
 export async function openBootable(context: Context, options: GlobalOptions): Promise<BootableWorkspace> {
   const workspace = await openWorkspace(context, options);
-  if (!isBootable(workspace)) requireRunnable(context, workspace);
+  if (!isBootable(workspace)) requireRunnable(context, options, workspace);
   return workspace;
 }
 
@@ -31,8 +31,9 @@ function isBootable(workspace: Workspace): workspace is BootableWorkspace {
 }
 
 /** As {@link openRunnable}, for a workspace that is loaded already. */
-export function requireRunnable(context: Context, workspace: Workspace): asserts workspace is RunnableWorkspace {
+export function requireRunnable(context: Context, options: GlobalOptions, workspace: Workspace): asserts workspace is RunnableWorkspace {
   if (workspace.plan !== null) return;
-  context.note(printFindings(context, workspace, workspace.diagnostics, "text"));
+  if (options.json) context.out(printFindings(context, workspace, workspace.diagnostics, "json"));
+  else context.note(printFindings(context, workspace, workspace.diagnostics, "text"));
   throw new CliError(`${workspace.topologyFile} and the files it names have errors; nothing was started`, EXIT.problems);
 }

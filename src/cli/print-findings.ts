@@ -9,7 +9,8 @@ export function printFindings(context: Context, workspace: Workspace, diagnostic
     format,
     texts: (file) => workspace.texts.get(file),
     color: context.color,
-    files: workspace.texts.size,
+    // One that cannot be read has no text, and was looked at all the same.
+    files: new Set([...workspace.texts.keys(), ...diagnostics.flatMap((d) => d.place?.file ?? [])]).size,
     mask: (input) => workspace.masker.text(input),
   });
   return text.trimEnd();

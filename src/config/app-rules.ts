@@ -2,7 +2,9 @@ import type { AppManifest } from "../../generated/app.d.ts";
 import { errorAt, type DiagnosticCode, type DiagnosticParts } from "../base/diagnostic-codes.ts";
 import type { Diagnostic } from "../base/diagnostics.ts";
 import { isLoopbackUrl } from "./hosts.ts";
+import { isUnderPath } from "./sound.ts";
 import { formatPath } from "./nodes.ts";
+import { schemaShape } from "./shape.ts";
 import type { AppConfig, KeyPath } from "./types.ts";
 
 type Mcp = NonNullable<AppManifest["mcp"]>;
@@ -14,9 +16,12 @@ const KEYS: Readonly<Record<Transport, readonly (keyof Mcp)[]>> = {
 };
 const WORDS: Readonly<Record<Transport, string>> = { stdio: "a program that is started (stdio)", http: "a server that is reached by URL (http)" };
 
-/** Checks what one schema cannot say: that the settings of an app, put together, make sense. */
-export function appRules(app: Pick<AppConfig, "package" | "settings" | "place">): Diagnostic[] {
-  const rules = new AppRules(app);
+/**
+ * Checks what one schema cannot say: that the settings of an app, put together, make sense. `wrong`: key paths at which something is
+ * wrong and told, which the settings lack; nothing is said that may only follow from that.
+ */
+export function appRules(app: Pick<AppConfig, "package" | "settings" | "place">, wrong: readonly KeyPath[] = []): Diagnostic[] {
+  const rules = new AppRules(app, wrong);
   rules.run();
   return rules.diagnostics;
 }
@@ -25,9 +30,11 @@ class AppRules {
   readonly diagnostics: Diagnostic[] = [];
   readonly #app: Pick<AppConfig, "package" | "settings" | "place">;
   readonly #mcp: Mcp;
+  readonly #wrong: readonly KeyPath[];
 
-  constructor(app: Pick<AppConfig, "package" | "settings" | "place">) {
+  constructor(app: Pick<AppConfig, "package" | "settings" | "place">, wrong: readonly KeyPath[]) {
     this.#app = app;
+    this.#wrong = wrong;
     this.#mcp = app.settings.mcp ?? {};
   }
 
@@ -43,12 +50,18 @@ class AppRules {
     this.diagnostics.push(errorAt(code, this.#app.place(path, what), message, { path: formatPath(path), ...parts }));
   }
 
+  /** Whether a key is there, be it with a wrong value. */
+  #says(key: "command" | "entry" | "url"): boolean {
+    return this.#mcp[key] !== undefined || this.#wrong.some((path) => isUnderPath(path, ["mcp", key]));
+  }
+
   /** The transport, or undefined after a report. One report for the choice itself; only then keys are looked at. */
   #transport(): Transport | undefined {
-    const { transport, command, entry, url } = this.#mcp;
+    const { transport, command } = this.#mcp;
     const name = this.#app.package;
-    const program: KeyPath | undefined = command !== undefined ? ["mcp", "command"] : entry !== undefined ? ["mcp", "entry"] : undefined;
-    if (program && url !== undefined) {
+    const program: KeyPath | undefined = this.#says("command") ? ["mcp", "command"] : this.#says("entry") ? ["mcp", "entry"] : undefined;
+    const url = this.#says("url");
+    if (program && url) {
       return this.#error(
         "two-transports",
         ["mcp", "url"],
@@ -60,7 +73,8 @@ class AppRules {
         "key",
       );
     }
-    if (!program && url === undefined) {
+    if (!program && !url) {
+      if (this.#wrong.some(mayBeTransport)) return undefined;
       const wanted = transport === "http" ? "a url" : transport === "stdio" ? "a command" : "a command (a program to start) or a url (a server to reach)";
       return this.#error(
         "no-transport",
@@ -70,7 +84,7 @@ class AppRules {
         "key",
       );
     }
-    const found: Transport = url === undefined ? "stdio" : "http";
+    const found: Transport = url ? "http" : "stdio";
     if (transport !== undefined && transport !== found)
       return this.#error(
         "wrong-transport",
@@ -78,7 +92,7 @@ class AppRules {
         `transport is ${transport}, but ${found === "http" ? "a url" : `a ${program?.[1]}`} is given`,
         { label: `did you mean "${found}"?` },
       );
-    if (found === "stdio" && command === undefined)
+    if (found === "stdio" && command === undefined && !this.#wrong.some(mayBeTransport))
       return this.#error(
         "no-transport",
         ["mcp", "entry"],
@@ -105,13 +119,8 @@ class AppRules {
   }
 
   #http(): void {
-    const { url = "", allow_http: allowHttp, headers = {} } = this.#mcp;
-    if (!URL.canParse(url)) return this.#error("bad-format", ["mcp", "url"], "mcp.url is not a URL");
-    if (url.startsWith("http:") && !isLoopbackUrl(url) && !allowHttp) {
-      this.#error("plain-http", ["mcp", "url"], `${new URL(url).host} is reached over plain http, so anyone on the way can read and change what is said`, {
-        help: ["write https://, or set allow_http: true where the network is trusted"],
-      });
-    }
+    const { url, headers = {} } = this.#mcp;
+    if (url !== undefined) this.#url(url);
     for (const [name, value] of Object.entries(headers)) {
       if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) this.#error("bad-format", ["mcp", "headers", name], "this is not the name of an HTTP header", {}, "key");
       // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
@@ -121,4 +130,19 @@ class AppRules {
         });
     }
   }
+  #url(url: string): void {
+    if (!URL.canParse(url)) return this.#error("bad-format", ["mcp", "url"], "mcp.url is not a URL");
+    const allowed = this.#mcp.allow_http || this.#wrong.some((path) => isUnderPath(path, ["mcp", "allow_http"]));
+    if (url.startsWith("http:") && !isLoopbackUrl(url) && !allowed)
+      this.#error("plain-http", ["mcp", "url"], `${new URL(url).host} is reached over plain http, so anyone on the way can read and change what is said`, {
+        help: ["write https://, or set allow_http: true where the network is trusted"],
+      });
+  }
+}
+
+/** Whether what is wrong at a key path may be, or hold, what says how the app is reached. */
+function mayBeTransport([top, key]: KeyPath): boolean {
+  const known = schemaShape("app.schema.json").properties;
+  if (top === undefined || !known.has(String(top))) return true;
+  return top === "mcp" && (key === undefined || ["command", "entry", "url"].includes(String(key)) || !known.get("mcp")?.properties.has(String(key)));
 }

@@ -57,7 +57,7 @@ function sameParts(a: AppParts, b: AppParts): boolean {
 /** Puts manifest and topology entry together. What is wrong parks this app and no other. */
 export function buildApp(parts: AppParts): BuiltApp {
   const { manifest, entry, topology } = parts;
-  const declared = manifest?.kind === "app" ? manifest : undefined;
+  const declared = manifest?.kind === "legacy" ? undefined : manifest;
   const layers: Layer[] = [];
   if (entry) layers.push({ file: topology, prefix: ["apps", parts.package], origins: entry.origins });
   if (manifest) layers.push({ file: manifest, prefix: [], origins: manifest.origins });
@@ -69,15 +69,14 @@ export function buildApp(parts: AppParts): BuiltApp {
     secrets: [],
   });
 
-  const enabled = entry?.settings["enabled"] ?? declared?.settings["enabled"];
+  const enabled = entry?.settings["enabled"] ?? (manifest?.kind === "app" ? manifest.settings["enabled"] : undefined);
   if (enabled === false) return parked("disabled", `enabled: false in ${place(["enabled"]).file}`);
-  if (manifest?.kind === "broken") return parked("failed", firstError(manifest.diagnostics), manifest.diagnostics);
-  if (entry?.broken) return parked("failed", `its entry in ${topology.source.display} has errors`);
-  if (manifest?.kind === "legacy" && !entry?.settings["mcp"]) return parked("skipped", "a legacy manifest: neither type: mcp-server nor mcp");
+  const entryBroken = entry !== undefined && entry.wrong.length > 0;
+  if (manifest?.kind === "legacy" && !entry?.settings["mcp"] && !entryBroken) return parked("skipped", "a legacy manifest: neither type: mcp-server nor mcp");
 
   const merged = mergeSettings(declared?.settings ?? { package: parts.package }, entry?.settings ?? {});
   const trustFromTopology = entry !== undefined && Object.hasOwn(entry.settings, "trust");
-  const diagnostics: Diagnostic[] = [];
+  const diagnostics: Diagnostic[] = [...(manifest?.diagnostics ?? [])];
   if (declared && Object.hasOwn(declared.settings, "trust") && !parts.trusted && !trustFromTopology) {
     delete merged["trust"];
     diagnostics.push(
@@ -104,13 +103,14 @@ export function buildApp(parts: AppParts): BuiltApp {
     isWritten: (path) => layers.some(({ file, prefix }) => spellings(path).some((written) => isWritten(file, [...prefix, ...written]))),
     place,
   };
-  diagnostics.push(...appRules(app));
+  diagnostics.push(...appRules(app, [...(manifest?.wrong ?? []), ...(entry?.wrong ?? [])]));
   for (const path of found.literal) diagnostics.push(literalSecret(path, place(path), secretVariable(settings, path, parts.package)));
   const onCommandLine = found.paths.filter((path) => path[0] === "mcp" && (path[1] === "args" || path[1] === "command") && !found.literal.includes(path));
   for (const path of new Map(onCommandLine.map((p) => [formatPath(p), p])).values()) diagnostics.push(secretInArgs(path, place(path)));
   const told = diagnostics.map((d) => inFile(d, topology.source.display, parts.package));
-  if (!hasErrors(told)) return { app, diagnostics: told, secrets: found.values };
-  return { ...parked("failed", firstError(told), told), secrets: found.values };
+  if (!hasErrors(told) && !entryBroken) return { app, diagnostics: told, secrets: found.values };
+  const reason = hasErrors(told) ? firstError(told) : `its entry in ${topology.source.display} has errors`;
+  return { ...parked("failed", reason, told), secrets: found.values };
 }
 
 /** Key paths of findings count from the top of the file they point at. */

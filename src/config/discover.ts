@@ -12,7 +12,7 @@ export interface DiscoveredPatterns {
 
 /** The file patterns of a checked topology.yaml. Tolerant: what cannot be read gives no patterns, for a load tells what is wrong with it. */
 export function patternsOf(topology: CheckedFile): DiscoveredPatterns {
-  const { value } = topology;
+  const { sound: value } = topology;
   const dir = dirname(topology.source.file);
   const list = (key: string): unknown[] => (isObject(value) && Array.isArray(value[key]) ? value[key] : []);
   const texts = (key: string): { pattern: string; path: KeyPath }[] =>

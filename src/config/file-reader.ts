@@ -1,20 +1,23 @@
 import { dirname, resolve } from "node:path";
-import { hasErrors, type Checked, type Diagnostic, type Place } from "../base/diagnostics.ts";
+import { errorAt } from "../base/diagnostic-codes.ts";
+import { hasErrors, type Diagnostic, type Place } from "../base/diagnostics.ts";
 import { messageOf } from "../base/errors.ts";
 import { checkValue } from "./check.ts";
 import type { VariableSource } from "./interpolate.ts";
-import { nodeAt, spanAt, type Locator, type MapNode } from "./nodes.ts";
-import { parseYaml, type ParsedText } from "./parse.ts";
+import { nodeAt, spanAt } from "./nodes.ts";
+import { parseParts, type ParsedParts, type ParsedText } from "./parse.ts";
 import type { Shape } from "./shape.ts";
-import type { KeyPath, Loaded, LoadContext, Origin, SourceText } from "./types.ts";
+import type { KeyPath, Loaded, LoadContext, Origin, ReadFault, SourceText } from "./types.ts";
 
 /** A file that was parsed and checked. */
 export interface CheckedFile {
   readonly source: SourceText;
   /** Absent when the text is not YAML. */
-  readonly tree: { readonly root: MapNode; readonly locator: Locator } | undefined;
+  readonly tree: ParsedText | undefined;
   /** The usable part of the value; undefined when there is none. */
   readonly value: unknown;
+  /** All that is sound in it, for further checks; see {@link CheckResult}. */
+  readonly sound: unknown;
   readonly diagnostics: readonly Diagnostic[];
   readonly origins: readonly Origin[];
   readonly wrong: readonly KeyPath[];
@@ -25,12 +28,12 @@ export interface CheckedFile {
 export type Reads = ReadonlyMap<string, string | undefined>;
 
 /** Parses (unless that is done) and checks one file. `context` null means that the file is not interpolated. */
-export function checkFile(source: SourceText, shape: Shape, context: LoadContext | null, parsed: Checked<ParsedText> = parseYaml(source)): CheckedFile {
-  if (!parsed.ok) return { source, tree: undefined, value: undefined, diagnostics: parsed.diagnostics, origins: [], wrong: [], reads: new Map() };
-  const { root, locator } = parsed.value;
+export function checkFile(source: SourceText, shape: Shape, context: LoadContext | null, parsed: ParsedParts = parseParts(source)): CheckedFile {
+  const { tree, diagnostics } = parsed;
+  if (!tree) return { source, tree, value: undefined, sound: undefined, diagnostics, origins: [], wrong: [[]], reads: new Map() };
   const reads = new Map<string, string | undefined>();
-  const checked = checkValue(root, shape, locator, context && variablesFor(source.file, context, reads));
-  return { source, tree: { root, locator }, ...checked, reads };
+  const checked = checkValue(tree, shape, context && variablesFor(source.file, context, reads));
+  return { source, tree, ...checked, diagnostics: [...diagnostics, ...checked.diagnostics], reads };
 }
 
 /** Variables as one file sees them: paths of `${file:…}` are relative to it. Everything asked for is noted in `reads`. */
@@ -57,15 +60,23 @@ export function placeIn(file: CheckedFile, path: KeyPath, what: "key" | "value" 
   return file.tree.locator.place(spanAt(file.tree.root, path, what));
 }
 
+/** The finding for a file that gives no text. */
+export function unreadableFinding({ display, fault }: { readonly display: string; readonly fault: ReadFault }): Diagnostic {
+  const { line, column } = fault.at ?? { line: 1, column: 1 };
+  const place = { file: display, line, column, endLine: line, endColumn: column };
+  return errorAt(fault.code, place, `${display} ${fault.reason}`, fault.help === undefined ? {} : { help: [fault.help] });
+}
+
 /** Whether a key path is written in a checked file. */
 export function isWritten(file: CheckedFile, path: KeyPath): boolean {
   return file.tree !== undefined && nodeAt(file.tree.root, path) !== undefined;
 }
 
-/** The loaded form of a file, or undefined when it has errors. */
+/** The loaded form of a file, with what is wrong in it; undefined when nothing of it is sound. */
 export function toLoaded<T>(file: CheckedFile): Loaded<T> | undefined {
-  if (file.value === undefined || hasErrors(file.diagnostics)) return undefined;
-  return { source: file.source, value: file.value as T, place: (path, what) => placeIn(file, path, what) };
+  if (file.sound === undefined) return undefined;
+  const wrong = hasErrors(file.diagnostics) ? { wrong: file.wrong } : {};
+  return { source: file.source, value: file.sound as T, place: (path, what) => placeIn(file, path, what), ...wrong };
 }
 
 /** Whatever is made of a file, with what it read besides the file. */

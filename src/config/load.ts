@@ -1,20 +1,20 @@
 import { basename, dirname } from "node:path";
 import { errorAt, warningAt } from "../base/diagnostic-codes.ts";
-import { hasErrors, sortDiagnostics, type Diagnostic, type Place } from "../base/diagnostics.ts";
+import { hasErrors, sortDiagnostics, type Diagnostic } from "../base/diagnostics.ts";
 import { isObject, own } from "../base/json.ts";
 import { nearest } from "../base/text.ts";
 import type { PolicyConfig } from "../../generated/policy.d.ts";
 import type { SignalsConfig } from "../../generated/signals.d.ts";
-import { buildAppOnce, literalSecret } from "./app.ts";
+import { buildAppOnce, literalSecret, type BuiltApp } from "./app.ts";
 import { patternsOf, type DiscoveredPatterns } from "./discover.ts";
-import { checkFile, FileMemory, isWritten, placeIn, toLoaded, type CheckedFile } from "./file-reader.ts";
+import { checkFile, FileMemory, isWritten, placeIn, toLoaded, unreadableFinding, type CheckedFile } from "./file-reader.ts";
 import { readManifest, type ReadManifest } from "./manifest.ts";
 import { formatPath } from "./nodes.ts";
 import { findSecrets } from "./secrets.ts";
 import { schemaShape } from "./shape.ts";
 import { checkTopology, readTopology, type ReadTopology } from "./topology.ts";
 import { formatWords } from "./value-words.ts";
-import type { AppConfig, Config, FileSet, LoadContext, LoadResult, ManifestSource, ParkedApp, SourceText } from "./types.ts";
+import type { AppConfig, Config, FileSet, KeyPath, LoadContext, LoadResult, ManifestSource, ParkedApp, SourceText } from "./types.ts";
 import { secretVariable } from "./variable-name.ts";
 
 export type { DiscoveredPatterns } from "./discover.ts";
@@ -73,7 +73,7 @@ function loadOnce(files: FileSet, context: LoadContext, memory: LoadMemory): Loa
     ...topology.diagnostics,
     ...policies.flatMap((file) => file.diagnostics),
     ...signals.flatMap((file) => file.diagnostics),
-    ...files.unreadable.filter((file) => file.role !== "manifest").map(unreadable),
+    ...files.unreadable.filter((file) => file.role !== "manifest").map(unreadableFinding),
     ...files.unmatched.map(({ pattern, path }) =>
       warningAt("unmatched-pattern", placeIn(topology, path), `the pattern "${pattern}" matches no file`, { path: formatPath(path) }),
     ),
@@ -89,12 +89,14 @@ function loadOnce(files: FileSet, context: LoadContext, memory: LoadMemory): Loa
       source: files.topology,
       value: topology.config,
       origins: topology.origins,
+      ...(topologyOk ? {} : { wrong: topology.wrong }),
       isWritten: (path) => isWritten(topology, path),
       place: (path, what) => placeIn(topology, path, what),
     },
     apps: apps.apps,
     policies: policies.map((file) => toLoaded<PolicyConfig>(file)).filter(isThere),
     signals: signals.map((file) => toLoaded<SignalsConfig>(file)).filter(isThere),
+    allAppsKnown: apps.allKnown,
     secrets: [...new Set([...hostSecrets.values, ...apps.secrets])],
   };
   return { config, unitOk: config !== null && !hasErrors(unit), topologyOk, diagnostics };
@@ -112,24 +114,19 @@ function isThere<T>(value: T | undefined): value is T {
   return value !== undefined;
 }
 
-function unreadable(file: FileSet["unreadable"][number]): Diagnostic {
-  return errorAt("file-unreadable", startOf(file), `${file.display} cannot be read: ${file.reason}`);
-}
-
-function startOf(file: { readonly display: string }): Place {
-  return { file: file.display, line: 1, column: 1, endLine: 1, endColumn: 1 };
-}
-
 interface LoadedApps {
   readonly apps: (AppConfig | ParkedApp)[];
   /** Findings that belong to topology.yaml, and so to the unit. */
   readonly unit: Diagnostic[];
   readonly diagnostics: Diagnostic[];
   readonly secrets: string[];
+  /** See {@link Config}. */
+  readonly allKnown: boolean;
 }
 
 function loadApps(files: FileSet, topology: ReadTopology, manifests: readonly { source: ManifestSource; read: ReadManifest }[]): LoadedApps {
-  const out: LoadedApps = { apps: [], unit: [], diagnostics: [], secrets: [] };
+  const lost = files.unreadable.some((file) => file.role === "manifest") || manifests.some(({ read }) => !read.packageKnown);
+  const out: LoadedApps = { apps: [], unit: [], diagnostics: [], secrets: [], allKnown: !lost && !topology.wrong.some(mayDiscover) };
   const byPackage = new Map<string, { source: ManifestSource; read: ReadManifest }[]>();
   for (const manifest of manifests) {
     const name = manifest.read.package;
@@ -141,29 +138,32 @@ function loadApps(files: FileSet, topology: ReadTopology, manifests: readonly { 
   };
   for (const file of files.unreadable) {
     const name = basename(dirname(file.file));
-    if (file.role === "manifest" && !byPackage.has(name)) park(name, file.display, [unreadable(file)]);
-    else if (file.role === "manifest") out.diagnostics.push(unreadable(file));
+    if (file.role === "manifest" && !byPackage.has(name)) park(name, file.display, [unreadableFinding(file)]);
+    else if (file.role === "manifest") out.diagnostics.push(unreadableFinding(file));
   }
   for (const [name, same] of byPackage) {
-    if (same.length > 1) park(name, same[0]!.source.display, [...duplicatePackage(name, same), ...same.flatMap(({ read }) => read.diagnostics)]);
+    if (same.length > 1)
+      park(name, same[0]!.source.display, [...duplicatePackage(name, same), ...oncePerPlace(same.flatMap((one) => build(name, one).diagnostics))]);
     else add(name, same[0]);
   }
   // An entry may belong to a manifest that cannot be read; then its name is no slip for another's.
   const anyLost = files.unreadable.some((file) => file.role === "manifest") || manifests.some(({ read }) => read.kind === "broken");
   const candidates = anyLost ? [] : [...byPackage.keys()];
+  const names = [...byPackage].filter(([, same]) => same.some(({ read }) => read.packageKnown)).map(([name]) => name);
   for (const [name, entry] of topology.entries) {
     const known = byPackage.has(name);
-    if (known && Object.keys(entry.settings).length === 0 && !entry.broken) out.unit.push(emptyEntry(topology, name));
-    else if (!known && (entry.broken || declaresApp(entry.settings, name, candidates))) {
+    const broken = entry.wrong.length > 0;
+    if (known && Object.keys(entry.settings).length === 0 && !broken) out.unit.push(emptyEntry(topology, name));
+    else if (!known && (broken || declaresApp(entry.settings, name, candidates))) {
       out.unit.push(...badPackage(topology, name));
       add(name, undefined);
-    } else if (!known) out.unit.push(unknownApp(topology, name, [...byPackage.keys()]));
+    } else if (!known && (out.allKnown || nearPackage(name, names) !== undefined)) out.unit.push(unknownApp(topology, name, names));
   }
   out.apps.sort((a, b) => (a.package < b.package ? -1 : a.package > b.package ? 1 : 0));
   return out;
 
-  function add(name: string, manifest: { source: ManifestSource; read: ReadManifest } | undefined): void {
-    const built = buildAppOnce({
+  function build(name: string, manifest: { source: ManifestSource; read: ReadManifest } | undefined): BuiltApp {
+    return buildAppOnce({
       package: name,
       manifest: manifest?.read,
       trusted: manifest?.source.trusted ?? false,
@@ -171,10 +171,19 @@ function loadApps(files: FileSet, topology: ReadTopology, manifests: readonly { 
       topology,
       root: files.root,
     });
+  }
+
+  function add(name: string, manifest: { source: ManifestSource; read: ReadManifest } | undefined): void {
+    const built = build(name, manifest);
     out.apps.push(built.app);
     out.diagnostics.push(...built.diagnostics);
     out.secrets.push(...built.secrets);
   }
+}
+
+/** Whether what is wrong in topology.yaml may be what names the manifests. */
+function mayDiscover([top, ...more]: KeyPath): boolean {
+  return top === undefined || top === "discover" || (more.length === 0 && !schemaShape("topology.schema.json").properties.has(String(top)));
 }
 
 /** Whether an entry without a manifest is meant as an app of its own. One that says not how it is reached, under a name like that of an app that is there, is a slip. */
@@ -186,6 +195,11 @@ function declaresApp(settings: Readonly<Record<string, unknown>>, name: string, 
 
 function nearPackage(name: string, known: readonly string[]): string | undefined {
   return nearest(name, known, 1)[0] ?? known.find((candidate) => candidate.split(".").at(-1) === name.split(".").at(-1));
+}
+
+/** Findings without those that say the same about the same place, such as the entry that two manifests share. */
+function oncePerPlace(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  return [...new Map(diagnostics.map((d) => [JSON.stringify([d.code, d.place, d.message]), d])).values()];
 }
 
 function emptyEntry(topology: ReadTopology, name: string): Diagnostic {

@@ -12,6 +12,8 @@ export interface ScalarNode extends Span {
   readonly kind: "scalar";
   readonly value: string | number | boolean | null;
   readonly text: string;
+  /** Whether what stands here cannot be read, and is told already. */
+  readonly broken?: boolean;
 }
 
 export interface ListNode extends Span {
@@ -22,6 +24,8 @@ export interface ListNode extends Span {
 export interface MapNode extends Span {
   readonly kind: "map";
   readonly entries: ReadonlyMap<string, MapEntry>;
+  /** Whether it has entries that cannot be read, and are told already. */
+  readonly partial?: boolean;
 }
 
 export interface MapEntry {
@@ -31,6 +35,22 @@ export interface MapEntry {
 
 /** A parsed value with its places: what the rest of the room works on instead of the YAML library's own nodes. */
 export type TextNode = ScalarNode | ListNode | MapNode;
+
+/** What stands in a tree for a value that cannot be read. */
+export function brokenNode(span: Span): ScalarNode {
+  return { kind: "scalar", value: null, text: "", broken: true, start: span.start, end: span.end };
+}
+
+/** Whether a node stands for a value that cannot be read. */
+export function isBroken(node: TextNode): boolean {
+  return node.kind === "scalar" && node.broken === true;
+}
+
+/** What kind of value a node is, in the words of JSON Schema; null is told by itself. */
+export function typeOf(node: TextNode): "object" | "array" | "string" | "number" | "boolean" | "null" {
+  if (node.kind !== "scalar") return node.kind === "map" ? "object" : "array";
+  return node.value === null ? "null" : (typeof node.value as "string" | "number" | "boolean");
+}
 
 /** Turns offsets of one file's text into places. */
 export interface Locator {
@@ -101,7 +121,7 @@ export function spanAt(root: TextNode, path: KeyPath, what: "key" | "value" = "v
 }
 
 /** What to point at when a whole map is meant: its first key, for a map spans many lines. */
-function firstKey(node: TextNode): Span {
+export function firstKey(node: TextNode): Span {
   if (node.kind !== "map") return node;
   const first = node.entries.values().next();
   return first.done ? node : first.value.key;

@@ -147,3 +147,23 @@ const ANYTHING: Shape = {
   anyOf: [],
   branch: undefined,
 };
+
+/** Whether a shape takes values of a type. */
+export function allows(shape: Shape, type: ShapeType): boolean {
+  // A shape with a list of words and no type is met by scalars only.
+  if (shape.types.length === 0) return shape.choices === undefined || (type !== "object" && type !== "array");
+  return shape.types.includes(type);
+}
+
+/** Whether a shape, or one of its alternatives, says that it takes maps. */
+export function mayBeMap(shape: Shape): boolean {
+  return shape.types.includes("object") || shape.anyOf.some(mayBeMap);
+}
+
+/** The alternative that fits the kind of a value; else all of them as one. */
+export function chooseBranch(shape: Shape, kind: ShapeType | "null"): Shape {
+  const fitting = shape.anyOf.find((branch) => branch.types.some((type) => type === kind));
+  if (fitting) return fitting;
+  // All branches' types together make the better message: "must be text or a list".
+  return { ...shape, types: shape.anyOf.flatMap((branch) => branch.types), anyOf: [] };
+}

@@ -1,12 +1,14 @@
 import type { TopologyConfig } from "../../generated/topology.d.ts";
 import { errorAt, warningAt } from "../base/diagnostic-codes.ts";
 import type { Diagnostic, Place } from "../base/diagnostics.ts";
+import { soundItems } from "./sound.ts";
 import { isLoopbackHost, isLoopbackUrl } from "./hosts.ts";
 import { formatPath } from "./nodes.ts";
+import { schemaShape } from "./shape.ts";
 import type { KeyPath } from "./types.ts";
 
-/** Checks what the schema of topology.yaml cannot say: a gateway open to the network, equal names. */
-export function topologyRules(topology: TopologyConfig, place: (path: KeyPath) => Place): Diagnostic[] {
+/** Checks what the schema of topology.yaml cannot say: a gateway open to the network, equal names. `wrong`: where something is wrong, and told. */
+export function topologyRules(topology: TopologyConfig, wrong: readonly KeyPath[], place: (path: KeyPath) => Place): Diagnostic[] {
   const out: Diagnostic[] = [];
   const { gateway, inbox } = topology;
   if (gateway?.listen !== undefined) {
@@ -20,7 +22,7 @@ export function topologyRules(topology: TopologyConfig, place: (path: KeyPath) =
         }),
       );
     if (!isLoopbackHost(host)) {
-      if (!gateway.tls && !gateway.allow_insecure_listen)
+      if (!gateway.tls && !gateway.allow_insecure_listen && !wrong.some(mayMeanTls))
         out.push(
           errorAt("insecure-listen", place(path), `the gateway would listen on ${host} without TLS`, {
             path: formatPath(path),
@@ -37,20 +39,8 @@ export function topologyRules(topology: TopologyConfig, place: (path: KeyPath) =
     }
   }
   out.push(
-    ...duplicates(
-      (gateway?.clients ?? []).map((client) => client.name),
-      (i) => ["gateway", "clients", i, "name"],
-      "client",
-      place,
-    ),
-  );
-  out.push(
-    ...duplicates(
-      (topology.exports ?? []).map((entry) => entry.file),
-      (i) => ["exports", i, "file"],
-      "export file",
-      place,
-    ),
+    ...duplicates(gateway?.clients, ["gateway", "clients"], "name", "client", place),
+    ...duplicates(topology.exports, ["exports"], "file", "export file", place),
   );
   if (inbox?.webhook?.url.startsWith("http:") && !isLoopbackUrl(inbox.webhook.url))
     out.push(
@@ -62,17 +52,31 @@ export function topologyRules(topology: TopologyConfig, place: (path: KeyPath) =
   return out;
 }
 
-function duplicates(names: readonly string[], path: (index: number) => KeyPath, what: string, place: (path: KeyPath) => Place): Diagnostic[] {
+/** Whether what is wrong may be meant as TLS, or as leave to do without. */
+function mayMeanTls([top, key]: KeyPath): boolean {
+  if (top !== "gateway") return false;
+  const known = schemaShape("topology.schema.json").properties.get("gateway")?.properties;
+  return key === undefined || key === "tls" || key === "allow_insecure_listen" || !known?.has(String(key));
+}
+
+function duplicates<K extends string>(
+  list: readonly Readonly<Record<K, string>>[] | undefined,
+  at: KeyPath,
+  key: K,
+  what: string,
+  place: (path: KeyPath) => Place,
+): Diagnostic[] {
   const out: Diagnostic[] = [];
-  const first = new Map<string, number>();
-  for (const [index, name] of names.entries()) {
-    const earlier = first.get(name);
-    if (earlier === undefined) first.set(name, index);
+  const first = new Map<string, KeyPath>();
+  for (const { index, item } of soundItems(list, undefined, at)) {
+    const path = [...at, index, key];
+    const earlier = first.get(item[key]);
+    if (earlier === undefined) first.set(item[key], path);
     else
       out.push(
-        errorAt("duplicate-name", place(path(index)), `the ${what} "${name}" is there twice`, {
-          path: formatPath(path(index)),
-          related: [{ place: place(path(earlier)), message: "first here" }],
+        errorAt("duplicate-name", place(path), `the ${what} "${item[key]}" is there twice`, {
+          path: formatPath(path),
+          related: [{ place: place(earlier), message: "first here" }],
         }),
       );
   }

@@ -7,6 +7,7 @@ import { checkFile, placeIn, type CheckedFile } from "./file-reader.ts";
 import { foldEnv } from "./merge.ts";
 import { resolveAppPaths, resolveTopologyPaths, tildeFinding, type TildePath } from "./paths.ts";
 import { schemaShape } from "./shape.ts";
+import { withoutHoles } from "./sound.ts";
 import { topologyRules } from "./topology-rules.ts";
 import type { KeyPath, LoadContext, Origin, SourceText } from "./types.ts";
 
@@ -21,8 +22,8 @@ export interface ReadTopology extends CheckedFile {
 export interface ReadEntry {
   readonly settings: Record<string, unknown>;
   readonly origins: readonly Origin[];
-  /** Whether something in it is wrong, and already told. */
-  readonly broken: boolean;
+  /** Where something in it is wrong, and already told. */
+  readonly wrong: readonly KeyPath[];
 }
 
 /** Parses and checks topology.yaml. */
@@ -43,7 +44,7 @@ export function readTopology(file: CheckedFile): ReadTopology {
     return { ...file, diagnostics: [graph], config: null, entries: new Map() };
   }
   const dir = dirname(source.file);
-  const usable = isObject(file.value) ? file.value : {};
+  const usable = isObject(file.sound) ? file.sound : {};
   const { value, tildes } = resolveTopologyPaths(usable, dir);
   const found: TildePath[] = [...tildes];
   const entries = new Map<string, ReadEntry>();
@@ -51,12 +52,12 @@ export function readTopology(file: CheckedFile): ReadTopology {
     const resolved = resolveAppPaths(isObject(entry) ? entry : {}, dir);
     found.push(...resolved.tildes.map((t) => ({ ...t, path: ["apps", name, ...t.path] })));
     const origins = file.origins.filter((o) => isIn(o.path, name)).map((o) => ({ ...o, path: o.path.slice(2) }));
-    const broken = [...file.wrong, ...found.map((t) => t.path)].some((path) => isIn(path, name));
-    entries.set(name, { settings: foldEnv(resolved.value), origins, broken });
+    const wrong = [...file.wrong, ...found.map((t) => t.path)].filter((path) => isIn(path, name)).map((path) => path.slice(2));
+    entries.set(name, { settings: foldEnv(resolved.value), origins, wrong });
   }
   const diagnostics: Diagnostic[] = [...file.diagnostics, ...found.map((tilde) => tildeFinding(tilde, placeIn(file, tilde.path)))];
-  const config = file.value === undefined ? null : withFolders(value as unknown as TopologyConfig, dir);
-  if (config) diagnostics.push(...topologyRules(config, (path) => placeIn(file, path)));
+  diagnostics.push(...topologyRules(value as unknown as TopologyConfig, file.wrong, (path) => placeIn(file, path)));
+  const config = file.tree ? withFolders({ topology: 1, ...(withoutHoles(value) as object) }, dir) : null;
   return { ...file, diagnostics, config, entries };
 }
 

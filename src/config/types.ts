@@ -50,9 +50,19 @@ export interface FileSet {
   readonly unreadable: readonly {
     readonly file: string;
     readonly display: string;
-    readonly reason: string;
+    readonly fault: ReadFault;
     readonly role: "manifest" | "policy" | "signals";
   }[];
+}
+
+/** Why a file gives no text. */
+export interface ReadFault {
+  readonly code: "file-unreadable" | "file-too-large" | "not-utf8";
+  /** What follows the file's name: `is larger than 1 MiB`. */
+  readonly reason: string;
+  readonly help?: string;
+  /** Where the first character is that is none; the start when absent. */
+  readonly at?: { readonly line: number; readonly column: number };
 }
 
 /** What the outside gives to a load: environment variables and a reader for `${file:…}`. */
@@ -70,6 +80,11 @@ export interface Loaded<T> {
   readonly origins?: readonly Origin[];
   /** Whether a key path is written in the file; what is not was filled in. */
   readonly isWritten?: (path: KeyPath) => boolean;
+  /**
+   * Absent where the file has no errors. Else the key paths at which something is wrong and told: the value lacks it, and a list
+   * of maps has undefined in its place, so that the rest can be checked. Such a value never comes to run.
+   */
+  readonly wrong?: readonly KeyPath[];
   /** Where a key (or, with `"key"`, its name) stands; the nearest parent that exists when the path does not. */
   place(path: KeyPath, what?: "key" | "value"): Place;
 }
@@ -113,8 +128,11 @@ export interface Config {
   readonly topology: Loaded<TopologyConfig>;
   /** Sorted by package; a package is there once. */
   readonly apps: readonly (AppConfig | ParkedApp)[];
+  /** Those with errors too, as far as they are sound. */
   readonly policies: readonly Loaded<PolicyConfig>[];
   readonly signals: readonly Loaded<SignalsConfig>[];
+  /** Whether all apps that the files mean are known: not where discover is broken, or a manifest has lost its package. */
+  readonly allAppsKnown: boolean;
   /** Exact secret values, for the masker. */
   readonly secrets: readonly string[];
 }

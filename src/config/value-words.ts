@@ -1,12 +1,24 @@
 import type { DiagnosticParts } from "../base/diagnostic-codes.ts";
 import { escapeInvisible, truncate } from "../base/text.ts";
-import type { TextNode } from "./nodes.ts";
+import { formatPath, type ScalarNode, type TextNode } from "./nodes.ts";
 import { PLAIN_NUMBER, wantsNumber } from "./numbers.ts";
 import type { Shape, ShapeType, Unit } from "./shape.ts";
+import type { KeyPath } from "./types.ts";
 
 /** A text of the file as a message shows it: one line, visible, not too long. */
 export function shorten(text: string): string {
   return truncate(escapeInvisible(text), 80);
+}
+
+/** What a message calls the value at a key path: its key with the one above it. */
+export function nameOf(path: KeyPath): string {
+  return path.length === 0 ? "the file" : formatPath(path.length > 2 ? path.slice(lastNamed(path)) : path);
+}
+
+function lastNamed(path: KeyPath): number {
+  // Keep a list index with the key it belongs to: `exports[1].format` is told apart, `format` alone is not.
+  for (let i = path.length - 1; i > 0; i -= 1) if (typeof path[i] === "number") return Math.max(0, i - 1);
+  return path.length - 2;
 }
 
 const TYPE_WORDS: Readonly<Record<ShapeType, string>> = {
@@ -73,4 +85,10 @@ export function repairWords(node: TextNode, shape: Shape): DiagnosticParts {
   if (node.kind === "list" && shape.types.includes("object")) return { help: ["write key: value lines without a dash in front"] };
   if (node.kind === "map" && shape.types.includes("array")) return { help: ["put a dash in front of each entry"] };
   return {};
+}
+
+/** Why a number is none that every reader takes for the same. */
+export function ambiguityWords(node: ScalarNode): string {
+  if (PLAIN_NUMBER.test(node.text)) return "has more digits than a number keeps";
+  return `is not a plain decimal number: another reader might take it for something else${Number.isFinite(node.value) ? ` than ${String(node.value)}` : ""}`;
 }

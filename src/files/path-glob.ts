@@ -1,4 +1,4 @@
-import { readdirSync, realpathSync, type Dirent } from "node:fs";
+import { lstatSync, readdirSync, realpathSync, type Dirent } from "node:fs";
 import path from "node:path";
 import { compileGlob, type Glob } from "../base/glob.ts";
 import { createPace, createStats, type Stats } from "./stats.ts";
@@ -155,7 +155,9 @@ class Walk {
 
   #kindOf(target: string): Kind {
     const found = this.#stats(target);
-    return found?.isFile() ? "file" : found?.isDirectory() ? "folder" : "none";
+    // A link that leads nowhere is meant as a file: who reads it tells.
+    if (!found) return isLink(target) ? "file" : "none";
+    return found.isFile() ? "file" : found.isDirectory() ? "folder" : "none";
   }
 }
 
@@ -164,6 +166,14 @@ type Kind = "file" | "folder" | "none";
 /** As `path.join` for one name, without its look at every character of a path that is normal already. */
 function inFolder(folder: string, name: string): string {
   return folder.endsWith(path.sep) ? folder + name : folder + path.sep + name;
+}
+
+function isLink(file: string): boolean {
+  try {
+    return lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+  } catch {
+    return false;
+  }
 }
 
 function entriesOf(folder: string): Dirent[] {

@@ -1,9 +1,9 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
-import { stat } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../base/errors.ts";
-import type { FileSet, KeyPath, ManifestSource, SourceText } from "../config/types.ts";
+import type { FileSet, KeyPath, ManifestSource, ReadFault, SourceText } from "../config/types.ts";
 import { isCode } from "./atomic-write.ts";
 import { expandPattern, sortBytewise } from "./path-glob.ts";
 import { createPace, createStats, type Stats } from "./stats.ts";
@@ -25,26 +25,29 @@ const ATTEMPTS = 5;
 export const SETTLED_MS = 2000;
 const PAUSE_MS = 25;
 
-/** The topology file to use: `explicit` when given, else `topology/topology.yaml` in the start folder or the nearest parent that has one. */
+/** The topology file to use, be it readable or not: `explicit` when given, else `topology/topology.yaml` in the start folder or the nearest parent that has one. */
 export async function findTopology(
   start: string,
   explicit?: string,
 ): Promise<{ readonly ok: true; readonly file: string } | { readonly ok: false; readonly reason: string }> {
   if (explicit !== undefined) {
     const file = path.resolve(start, explicit);
-    const found = await stat(file).catch(() => null);
-    if (found?.isDirectory()) return { ok: false, reason: `${file} is a folder; name the file in it, for example ${path.join(file, "topology.yaml")}` };
-    return found ? { ok: true, file } : { ok: false, reason: `${file} does not exist` };
+    return (await isThere(file)) ? { ok: true, file } : { ok: false, reason: `${file} does not exist` };
   }
   for (let folder = path.resolve(start); ; folder = path.dirname(folder)) {
     const file = path.join(folder, "topology", "topology.yaml");
-    if ((await stat(file).catch(() => null))?.isFile()) return { ok: true, file };
+    if (await isThere(file)) return { ok: true, file };
     if (folder === path.dirname(folder)) break;
   }
   return {
     ok: false,
     reason: `no topology/topology.yaml in ${path.resolve(start)} or a folder above it; make one with \`aurora-mcp init\`, or name it with --topology`,
   };
+}
+
+/** Whether a name is taken, be it by a link that leads nowhere. */
+async function isThere(file: string): Promise<boolean> {
+  return (await lstat(file).catch(() => null)) !== null;
 }
 
 /** The workspace of a topology file: the folder that holds `topology/`, or the file's own folder when that has another name. */
@@ -56,14 +59,14 @@ export function workspaceRoot(topologyFile: string): string {
 /**
  * Reads a workspace as it is at one moment: when a file changes, comes or goes while the set is read, it is read again (a few times).
  * `discoverPatterns` tells from the text of topology.yaml which patterns it names; files that are in `memory` and have not changed are not
- * opened. Gives an error only when topology.yaml itself cannot be read. Files are small and read at once, one after the other (see
+ * opened. Gives the fault of topology.yaml when that itself cannot be read. Files are small and read at once, one after the other (see
  * {@link createStats}), with turns for others in between.
  */
 export async function readFileSet(
   topologyFile: string,
   discoverPatterns: (topology: SourceText) => readonly FilePattern[],
   memory: TextMemory = new Map(),
-): Promise<FileSet | { readonly error: string }> {
+): Promise<FileSet | Unreadable> {
   const file = path.resolve(topologyFile);
   for (let attempt = 1; ; attempt += 1) {
     const reading = await readOnce(file, discoverPatterns, memory);
@@ -77,7 +80,7 @@ export async function readFileSet(
 export type TextMemory = Map<string, { readonly stamp: string; readonly source: SourceText }>;
 
 interface Reading {
-  readonly result: FileSet | { readonly error: string };
+  readonly result: FileSet | Unreadable;
   /** What must still hold for the reading to be of one moment. */
   readonly stamps: Stamps;
 }
@@ -93,7 +96,7 @@ async function readOnce(file: string, discoverPatterns: (topology: SourceText) =
   const stats = createStats();
   const read = (name: string): SourceText | Unreadable => readSource(name, root, stats, stamps, memory);
   const topology = read(file);
-  if ("reason" in topology) return { result: { error: `${topology.display} ${topology.reason}` }, stamps };
+  if ("fault" in topology) return { result: topology, stamps };
 
   const found = new Map<FilePattern["role"], Map<string, boolean>>([
     ["manifest", new Map()],
@@ -115,7 +118,7 @@ async function readOnce(file: string, discoverPatterns: (topology: SourceText) =
     const sources: ManifestSource[] = [];
     for (const match of sortBytewise(found.get(role)!.keys())) {
       const source = read(match);
-      if ("reason" in source) unreadable.push({ ...source, role });
+      if ("fault" in source) unreadable.push({ ...source, role });
       else sources.push({ ...source, trusted: found.get(role)!.get(source.file)! });
       await pace();
     }
@@ -131,10 +134,11 @@ function withoutTrust({ file, display, text }: ManifestSource): SourceText {
   return { file, display, text };
 }
 
-interface Unreadable {
+/** A file that gives no text. */
+export interface Unreadable {
   readonly file: string;
   readonly display: string;
-  readonly reason: string;
+  readonly fault: ReadFault;
 }
 
 function readSource(file: string, root: string, stats: Stats, stamps: Stamps, memory: TextMemory): SourceText | Unreadable {
@@ -147,24 +151,25 @@ function readSource(file: string, root: string, stats: Stats, stamps: Stamps, me
   const settled = changedAt < Date.now() - SETTLED_MS;
   try {
     const text = readText(file);
-    if (typeof text !== "string") return { file, display, reason: text.reason };
+    if (typeof text !== "string") return { file, display, fault: text };
     const source = { file, display, text };
     if (settled) memory.set(file, { stamp, source });
     return source;
   } catch (error) {
-    return { file, display, reason: plainReason(error) };
+    return { file, display, fault: { code: "file-unreadable", ...plainReason(error) } };
   }
 }
 
 /** The text of a file, or why it is none; throws what the system says. */
-function readText(file: string): string | { readonly reason: string } {
+function readText(file: string): string | ReadFault {
   // Without O_NONBLOCK, to open a named pipe would wait for a writer.
   const handle = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const info = fstatSync(handle);
-    if (!info.isFile()) return { reason: "is not a file" };
-    if (info.size > MAX_CONFIG_BYTES) return { reason: "is larger than 1 MiB" };
-    return decode(readFileSync(handle)) ?? { reason: "is not UTF-8 text; save it as UTF-8" };
+    if (info.isDirectory()) return { code: "file-unreadable", reason: "is a folder", help: "name the file in it, or put a file in its place" };
+    if (!info.isFile()) return { code: "file-unreadable", reason: "is not a file", help: "put a file in its place" };
+    if (info.size > MAX_CONFIG_BYTES) return { code: "file-too-large", reason: "is larger than 1 MiB", help: "split it into several files" };
+    return decode(readFileSync(handle));
   } finally {
     closeSync(handle);
   }
@@ -176,21 +181,23 @@ export function displayName(file: string, root: string): string {
   return relative === "" || relative.startsWith("..") || path.isAbsolute(relative) ? file : relative.replaceAll(path.sep, "/");
 }
 
-function decode(bytes: Buffer): string | null {
-  // A NUL is the mark of UTF-16 without a byte order mark.
-  if (bytes.includes(0)) return null;
+function decode(bytes: Buffer): string | ReadFault {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    // A NUL is the mark of UTF-16 without a byte order mark.
+    if (!bytes.includes(0)) return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    return null;
+    // Told below, with its place.
   }
+  const before = /^[^\uFFFD\0]*/.exec(new TextDecoder().decode(bytes))![0].split("\n");
+  const at = { line: before.length, column: before.at(-1)!.length + 1 };
+  return { code: "not-utf8", reason: "is not UTF-8 text", help: "save it as UTF-8", at };
 }
 
-function plainReason(error: unknown): string {
-  if (isCode(error, "ENOENT")) return "does not exist";
-  if (isCode(error, "EACCES", "EPERM")) return "cannot be read: permission denied";
-  if (isCode(error, "ELOOP")) return "is a symbolic link that leads in a circle";
-  return `cannot be read: ${messageOf(error)}`;
+function plainReason(error: unknown): Pick<ReadFault, "reason" | "help"> {
+  if (isCode(error, "ENOENT")) return { reason: "does not exist", help: "if it is a symbolic link, look where it leads" };
+  if (isCode(error, "EACCES", "EPERM")) return { reason: "cannot be read: permission denied", help: "let the user who runs aurora-mcp read it" };
+  if (isCode(error, "ELOOP")) return { reason: "is a symbolic link that leads in a circle", help: "put a file in its place" };
+  return { reason: `cannot be read: ${messageOf(error)}` };
 }
 
 async function unchanged(stamps: Stamps): Promise<boolean> {

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { sortDiagnostics, type Diagnostic } from "../base/diagnostics.ts";
+import { unreadableFinding } from "../config/file-reader.ts";
 import { createLoader, type DiscoveredPatterns } from "../config/load.ts";
 import { diskFindings } from "../files/disk-findings.ts";
-import { readFileSet, type FilePattern, type TextMemory } from "../files/read-set.ts";
+import { readFileSet, type FilePattern, type TextMemory, type Unreadable } from "../files/read-set.ts";
 import { compilePlan, type CompileResult } from "../plan/compile.ts";
 import type { Plan } from "../plan/types.ts";
 import type { Config, FileSet, LoadContext } from "../config/types.ts";
@@ -58,7 +59,7 @@ export function createPlanSource(topologyFile: string, env: NodeJS.ProcessEnv, s
   /** The last good unit with the manifests as they are now: a broken policy holds no app back. */
   const readHeld = async (running: Running, unit: Unit, context: LoadContext): Promise<Plan | null> => {
     const set = await readFileSet(topologyFile, () => unit.patterns, texts);
-    if ("error" in set) return null;
+    if ("fault" in set) return null;
     const { config, unitOk } = loader.load({ ...set, ...unit.files }, context);
     // What it refers to may be gone, such as a variable's file; then nothing changes at all.
     return config === null || !unitOk ? null : compile(config, running).plan;
@@ -73,7 +74,7 @@ export function createPlanSource(topologyFile: string, env: NodeJS.ProcessEnv, s
       const context = { env, readSecretFile };
       let patterns: FilePattern[] = [];
       const set = await readFileSet(topologyFile, (topology) => (patterns = filePatterns(loader.discover(topology, context))), texts);
-      if ("error" in set) return unreadable(topologyFile, set.error);
+      if ("fault" in set) return unreadable(set);
       const loaded = loader.load(set, context);
       const sources = sourcesOf(set);
       const base = {
@@ -112,8 +113,7 @@ function sourcesOf(set: FileSet): FileSet["topology"][] {
   return [set.topology, ...set.manifests, ...set.policies, ...set.signals];
 }
 
-function unreadable(file: string, reason: string): PlanReading {
-  const finding: Diagnostic = { code: "file-unreadable", severity: "error", message: reason, place: null, help: [`looked for ${file}`] };
+function unreadable(topology: Unreadable): PlanReading {
   return {
     config: null,
     plan: null,
@@ -121,10 +121,10 @@ function unreadable(file: string, reason: string): PlanReading {
     boot: null,
     next: null,
     unit: null,
-    diagnostics: [finding],
+    diagnostics: [unreadableFinding(topology)],
     texts: new Map(),
     contents: new Map(),
-    made: { files: [file], patterns: [] },
+    made: { files: [topology.file], patterns: [] },
     secrets: [],
   };
 }

@@ -5,6 +5,7 @@ import { sortDiagnostics } from "../base/diagnostics.ts";
 import { parseSize } from "../base/durations.ts";
 import { deepFreeze, digest, isObject, keyedDigest } from "../base/json.ts";
 import { createMasker } from "../base/masking.ts";
+import { soundItems } from "../config/sound.ts";
 import type { AppConfig, Config, ParkedApp } from "../config/types.ts";
 import { compilePolicy, type PolicyResult } from "../policy/rules.ts";
 import type { PolicyConfig } from "../../generated/policy.d.ts";
@@ -65,7 +66,7 @@ export function compilePlan(config: Config, options: CompileOptions): CompileRes
     digests,
   });
   const unit = [...policy.diagnostics, ...signals.diagnostics];
-  return { plan, unitOk: !unit.some((d) => d.severity === "error"), diagnostics: sortDiagnostics([...unit, ...crossCheck(config, plan)]) };
+  return { plan, unitOk: !unit.some((d) => d.severity === "error"), diagnostics: sortDiagnostics([...unit, ...crossCheck(config, plan, policy.sound)]) };
 }
 
 const appDigests = new WeakMap<AppPlan, string>();
@@ -80,8 +81,8 @@ function appDigest(app: AppPlan): string {
 /** Mapping rules as they are meant: in which file and in what order they stand changes nothing. */
 function signalRules(config: Config): unknown[] {
   return config.signals
-    .flatMap((file) => file.value.rules ?? [])
-    .map((rule) => ({ priority: "normal", ...rule }))
+    .flatMap((file) => soundItems(file.value.rules, file.wrong, ["rules"]))
+    .map(({ item: rule }) => ({ priority: "normal", ...rule }))
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 

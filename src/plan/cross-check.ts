@@ -2,6 +2,7 @@ import { compileGlob } from "../base/glob.ts";
 import type { Diagnostic } from "../base/diagnostics.ts";
 import { nearest } from "../base/text.ts";
 import { formatPath } from "../config/nodes.ts";
+import { soundItems } from "../config/sound.ts";
 import type { Config, KeyPath, Loaded } from "../config/types.ts";
 import { checkPolicy, type KnownSubject } from "../policy/check-policy.ts";
 import type { PolicyRules } from "../policy/rules.ts";
@@ -10,13 +11,20 @@ import type { AppPlan, Plan } from "./types.ts";
 
 /**
  * Findings that need more than one file: policy rules against the apps and the tools that manifests announce, mappings that name
- * an app which no file declares. Warnings only: tools are known for certain at run time.
+ * an app which no file declares. Warnings only: tools are known for certain at run time. `policy` are the rules to look at, also where
+ * others are broken and the plan's policy denies everything.
  */
-export function crossCheck(config: Config, plan: Plan): Diagnostic[] {
+export function crossCheck(config: Config, plan: Plan, policy: PolicyRules): Diagnostic[] {
   const packages = [...plan.apps.keys(), ...plan.parked.keys()];
   const out: Diagnostic[] = [
-    ...policyFindings(plan.policy, [...plan.apps.values()].map(announcedBy), packages, plan.gateway?.clients.map((client) => client.name) ?? []),
+    ...policyFindings(
+      policy,
+      [...plan.apps.values()].map(announcedBy),
+      config.allAppsKnown ? packages : null,
+      plan.gateway?.clients.map((client) => client.name) ?? [],
+    ),
   ];
+  if (!config.allAppsKnown) return out;
   const app = (loaded: Loaded<unknown>, path: KeyPath, pattern: string, role: string): void => {
     if (packages.some((name) => compileGlob(pattern).matches(name))) return;
     const near = nearest(pattern, packages, 1)[0];
@@ -31,7 +39,7 @@ export function crossCheck(config: Config, plan: Plan): Diagnostic[] {
     });
   };
   for (const file of config.signals) {
-    for (const [i, rule] of (file.value.rules ?? []).entries()) {
+    for (const { index: i, item: rule } of soundItems(file.value.rules, file.wrong, ["rules"])) {
       if (rule.when.app !== undefined && rule.when.app !== "aurora-mcp-kit") app(file, ["rules", i, "when", "app"], rule.when.app, `mapping "${rule.id}"`);
     }
   }
@@ -50,7 +58,7 @@ function announcedBy(app: AppPlan): readonly KnownSubject[] {
 /** What {@link checkPolicy} was last asked about a policy, and its answer. */
 interface PolicyCheck {
   readonly tools: readonly (readonly KnownSubject[])[];
-  readonly packages: readonly string[];
+  readonly packages: readonly string[] | null;
   readonly clients: readonly string[];
   readonly findings: readonly Diagnostic[];
 }
@@ -61,11 +69,12 @@ const checks = new WeakMap<PolicyRules, PolicyCheck>();
 function policyFindings(
   policy: PolicyRules,
   tools: readonly (readonly KnownSubject[])[],
-  packages: readonly string[],
+  packages: readonly string[] | null,
   clients: readonly string[],
 ): readonly Diagnostic[] {
   const last = checks.get(policy);
-  if (last && sameItems(last.packages, packages, Object.is) && sameItems(last.clients, clients, Object.is) && sameItems(last.tools, tools, sameTools))
+  const samePackages = (a: readonly string[] | null, b: readonly string[] | null): boolean => (a && b ? sameItems(a, b, Object.is) : a === b);
+  if (last && samePackages(last.packages, packages) && sameItems(last.clients, clients, Object.is) && sameItems(last.tools, tools, sameTools))
     return last.findings;
   const findings = checkPolicy(policy, tools.flat(), packages, clients);
   checks.set(policy, { tools, packages, clients, findings });

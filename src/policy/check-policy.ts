@@ -20,10 +20,15 @@ export interface KnownSubject {
 /**
  * Warnings about rules against what is known: rules that match nothing, rules that others always overrule, two risks for one
  * tool, and allow rules that a critical tool ignores. `apps` are all configured packages: of one that shows nothing yet, the
- * tools are taken as unknown and not as missing. Resource URIs are open-ended and not checked. `clients` are those that topology.yaml
+ * tools are taken as unknown and not as missing; null where not all of them can be known. Resource URIs are open-ended and not checked. `clients` are those that topology.yaml
  * names; with none, whoever has a token may have any name.
  */
-export function checkPolicy(rules: PolicyRules, known: readonly KnownSubject[], apps: readonly string[] = [], clients: readonly string[] = []): Diagnostic[] {
+export function checkPolicy(
+  rules: PolicyRules,
+  known: readonly KnownSubject[],
+  apps: readonly string[] | null = [],
+  clients: readonly string[] = [],
+): Diagnostic[] {
   const silent = new Set(apps);
   for (const k of known) silent.delete(k.app);
   const subjects = new Map<CompiledRule, KnownSubject[]>();
@@ -37,12 +42,12 @@ export function checkPolicy(rules: PolicyRules, known: readonly KnownSubject[], 
     }
     for (const finding of riskFindings(matching, k)) findings.set(`${finding.code} ${finding.message}`, finding);
   }
-  const index = indexKnown(known, apps);
+  const index = indexKnown(known, apps ?? []);
   const out = [...findings.values()];
   for (const rule of rules.rules) {
     const matched = subjects.get(rule) ?? [];
-    out.push(...matchesNothing(rule, index, silent), ...noSuchClient(rule, clients));
-    if (matched.length > 0) {
+    out.push(...(apps === null ? [] : matchesNothing(rule, index, silent)), ...noSuchClient(rule, clients));
+    if (matched.length > 0 && apps !== null) {
       const over = shadowedBy(rules, rule, matched, index, silent);
       if (over)
         out.push(

@@ -1,7 +1,8 @@
 import { errorAt, warningAt, type DiagnosticCode } from "../base/diagnostic-codes.ts";
-import type { Diagnostic } from "../base/diagnostics.ts";
+import { hasErrors, type Diagnostic } from "../base/diagnostics.ts";
 import { parseDuration } from "../base/durations.ts";
 import { digest } from "../base/json.ts";
+import { soundItems } from "../config/sound.ts";
 import { formatPath } from "../config/nodes.ts";
 import type { Loaded } from "../config/types.ts";
 import type { Risk, Trust } from "../tools/types.ts";
@@ -32,9 +33,11 @@ export interface PolicyRules {
   readonly candidates: RuleLookup;
 }
 
-/** A compiled policy with what was found wrong; with an error among the findings, `rules` refuses everything. */
+/** A compiled policy with what was found wrong; with an error among the findings or in a file, `rules` refuses everything. */
 export interface PolicyResult {
   readonly rules: PolicyRules;
+  /** The rules in which nothing is wrong, for further checks. */
+  readonly sound: PolicyRules;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -62,7 +65,7 @@ export function compilePolicy(files: readonly Loaded<PolicyConfig>[]): PolicyRes
   const seen = new Map<string, Spot>();
   for (const file of files) {
     if (file.value.rules?.length === 0) diagnostics.push(emptyRules(file));
-    for (const [i, config] of (file.value.rules ?? []).entries()) {
+    for (const { index: i, item: config, whole } of soundItems(file.value.rules, file.wrong, ["rules"])) {
       const spot: Spot = { file, path: ["rules", i, "id"] };
       const first = seen.get(config.id);
       if (first) {
@@ -75,12 +78,10 @@ export function compilePolicy(files: readonly Loaded<PolicyConfig>[]): PolicyRes
             first,
           ),
         );
-        continue;
-      }
-      seen.set(config.id, spot);
+      } else seen.set(config.id, spot);
       const compiled = compileRule(config, i, file);
-      diagnostics.push(...compiled.diagnostics);
-      rules.push(compiled.rule);
+      diagnostics.push(...compiled.diagnostics.filter((d) => whole || !JUDGES_WHOLE_RULE.has(d.code)));
+      if (whole && !first && !hasErrors(compiled.diagnostics)) rules.push(compiled.rule);
     }
   }
   const section = <K extends "risk_actions" | "default_risk" | "data_flow" | "approvals">(key: K): PolicyConfig[K] | undefined => {
@@ -102,9 +103,8 @@ export function compilePolicy(files: readonly Loaded<PolicyConfig>[]): PolicyRes
   const defaults = section("default_risk");
   const flow = section("data_flow");
   const approvals = section("approvals");
-  if (diagnostics.some((d) => d.severity === "error")) return { rules: DENY_ALL("the policy has errors"), diagnostics };
   const row = (risk: Risk): PolicyRules["table"][Risk] => ({ ...DEFAULT_TABLE[risk], ...actions?.[risk] });
-  const compiled = assemble({
+  const sound = assemble({
     table: { low: row("low"), medium: row("medium"), high: row("high"), critical: row("critical") },
     defaultRisk: { ...DEFAULT_RISK, ...defaults },
     rules,
@@ -116,8 +116,12 @@ export function compilePolicy(files: readonly Loaded<PolicyConfig>[]): PolicyRes
       elicitation: approvals?.elicitation ?? DEFAULT_APPROVALS.elicitation,
     },
   });
-  return { rules: compiled, diagnostics };
+  const broken = hasErrors(diagnostics) || files.some((file) => file.wrong !== undefined);
+  return { rules: broken ? DENY_ALL("the policy has errors") : sound, sound, diagnostics };
 }
+
+/** Findings that follow from what a rule lacks, which may be what is wrong in it. */
+const JUDGES_WHOLE_RULE: ReadonlySet<string> = new Set<DiagnosticCode>(["rule-does-nothing", "rule-too-wide"]);
 
 function assemble(parts: Partial<Omit<PolicyRules, "revision" | "candidates">>): PolicyRules {
   const rules = [...(parts.rules ?? [])].sort((a, b) => (a.ref.id < b.ref.id ? -1 : 1));

@@ -271,6 +271,68 @@ describe("fixtures", { timeout: 240_000 }, () => {
       ],
     });
   });
+
+  it("signals test has texts of chats in summaries exactly where log.chat_text has", async () => {
+    const topology = path.join(root, "topology", "topology.yaml");
+    const before = await readFile(topology, "utf8");
+    onTestFinished(() => writeFile(topology, before));
+    const rule = path.join(root, "topology", "signals", "chat.yaml");
+    await writeFile(
+      rule,
+      'rules: [{ id: chat, when: { method: notifications/chat }, emit: { type: message.received, summary: "says {params.text}", data: { text: "{params.text}" } } }]\n',
+    );
+    onTestFinished(() => rm(rule));
+    const test = (summary: string): Promise<void> =>
+      writeFile(
+        path.join(root, "chat-tests.yaml"),
+        `tests:\n  - signal: { app: org.example.hello, method: notifications/chat, params: { text: good morning } }\n    expect: [{ summary: "${summary}" }]\n`,
+      );
+    await test("says …");
+    expect(await run("signals", "test", "chat-tests.yaml")).toMatchObject({ code: 0 });
+    await writeFile(topology, before.replace(/^log:.*\n/m, "").concat("\nlog: { chat_text: true }\n"));
+    expect(await run("signals", "test", "chat-tests.yaml")).toMatchObject({ code: 1, stdout: expect.stringContaining('got "says good morning"') });
+    await test("says good morning");
+    expect(await run("signals", "test", "chat-tests.yaml")).toMatchObject({ code: 0 });
+  });
+});
+
+describe("topology.yaml that gives no text", { timeout: 240_000 }, () => {
+  const cases: [string, string, string | Buffer | null, string][] = [
+    ["larger than 1 MiB", "file-too-large", "#".repeat(1024 * 1024 + 1), "1:1"],
+    ["not UTF-8", "not-utf8", Buffer.from("topology: 1\nname: caf\xe9\n", "latin1"), "2:10"],
+    ["a folder", "file-unreadable", null, "1:1"],
+    ["empty", "file-empty", "", "1:1"],
+  ];
+
+  it.each(cases)("%s: a finding with its place, in text and JSON, whatever the command", async (_, code, content, at) => {
+    const folder = await realpath(await mkdtemp(path.join(os.tmpdir(), "aurora-unreadable-")));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const file = path.join(folder, "topology", "topology.yaml");
+    await mkdir(content === null ? file : path.dirname(file), { recursive: true });
+    if (content !== null) await writeFile(file, content);
+    const [line, column] = at.split(":").map(Number);
+    for (const command of ["validate", "plan", "config", "up"]) {
+      const told = await runCli([command], { cwd: folder });
+      expect(told.code, command).toBe(1);
+      expect(told.stdout + told.stderr, command).toMatch(
+        new RegExp(`error\\[${code}\\]: .+\\n +--> topology/topology.yaml:${at}\\n[^]+ = .+\\n[^]*1 error in 1 of 1 file`),
+      );
+      const { code: exit, value } = await runCliJson([command], { cwd: folder });
+      expect({ exit, value }, command).toMatchObject({ exit: 1, value: [{ file: "topology/topology.yaml", line, column, code, help: [expect.any(String)] }] });
+    }
+  });
+});
+
+describe("config of files with errors", () => {
+  it("shows what is sound, says what is wrong on stderr, and exits 1", async () => {
+    const folder = await realpath(await mkdtemp(path.join(os.tmpdir(), "aurora-config-")));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    await mkdir(path.join(folder, "topology"));
+    await writeFile(path.join(folder, "topology", "topology.yaml"), "topology: 1\nname: mine\nname: other\nwatch: sometimes\n");
+    const shown = await runCli(["config"], { cwd: folder });
+    expect(shown).toMatchObject({ code: 1, stdout: expect.stringContaining("name: mine") });
+    expect(shown.stderr).toMatch(/duplicate key name[^]+"sometimes" is not one of the words allowed[^]+2 errors/);
+  });
 });
 
 describe("signals explain", { timeout: 240_000 }, () => {

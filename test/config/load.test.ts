@@ -4,6 +4,8 @@ import type { AppConfig, Config, LoadContext, ParkedApp, SourceText } from "../.
 import { contextOf, fileSet, lines, load, withManifest, withTopology, type Workspace } from "./workspace.ts";
 import { VALID, withFile } from "./valid-workspace.ts";
 
+const DENIED = { code: "file-unreadable", reason: "cannot be read: permission denied" } as const;
+
 function config(workspace: Workspace): Config {
   const result = load(workspace);
   if (!result.config) throw new Error(lines(result).join("\n"));
@@ -224,7 +226,7 @@ describe("an app that is out", () => {
   test("an unreadable manifest", () => {
     const files = {
       ...fileSet(withTopology("topology: 1\n")),
-      unreadable: [{ file: "/ws/apps/z/manifest.yaml", display: "apps/z/manifest.yaml", reason: "permission denied", role: "manifest" as const }],
+      unreadable: [{ file: "/ws/apps/z/manifest.yaml", display: "apps/z/manifest.yaml", fault: DENIED, role: "manifest" as const }],
     };
     const result = loadConfig(files, contextOf({}));
     expect(result.unitOk).toBe(true);
@@ -299,7 +301,7 @@ describe("the unit", () => {
   test("an unreadable policy file is an error of the unit", () => {
     const files = {
       ...fileSet(withTopology("topology: 1\n")),
-      unreadable: [{ file: "/ws/topology/policies/a.yaml", display: "topology/policies/a.yaml", reason: "permission denied", role: "policy" as const }],
+      unreadable: [{ file: "/ws/topology/policies/a.yaml", display: "topology/policies/a.yaml", fault: DENIED, role: "policy" as const }],
     };
     expect(loadConfig(files, contextOf({}))).toMatchObject({ unitOk: false, diagnostics: [{ code: "file-unreadable" }] });
   });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { compilePlan } from "../../src/plan/compile.ts";
 import { lines, load, withManifest, withTopology } from "./workspace.ts";
 
 const inManifest = (text: string): string[] => lines(load(withManifest(text))).map((line) => line.replace("apps/demo/manifest.yaml:", ""));
@@ -106,7 +107,8 @@ describe("values", () => {
       }),
     );
     expect(lines(result)[0]).toContain("error[ambiguous-number] rules[0].args.n.equals: 1234567890123456789012 has more digits than a number keeps");
-    expect(result.config!.policies).toEqual([]);
+    expect(result.config!.policies).toMatchObject([{ wrong: [["rules", 0, "args", "n", "equals"]] }]);
+    expect(compilePlan(result.config!, { secretKey: "k" }).plan.policy.refusal).not.toBeNull();
     expect(result.unitOk).toBe(false);
   });
 

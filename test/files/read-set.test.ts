@@ -4,6 +4,7 @@ import { mkdir, rename, rm, stat, symlink, utimes, writeFile } from "node:fs/pro
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import type { FileSet } from "../../src/config/types.ts";
 import { expandPattern, isIgnoredName } from "../../src/files/path-glob.ts";
 import { findTopology, readFileSet, SETTLED_MS, workspaceRoot, type FilePattern, type TextMemory } from "../../src/files/read-set.ts";
 import { testFolder } from "./support/inbox.ts";
@@ -91,7 +92,7 @@ describe("finding the topology", () => {
     expect(await findTopology(path.join(root, "a", "b"))).toEqual({ ok: true, file });
     expect(await findTopology(root, "other.yaml")).toEqual({ ok: true, file: path.join(root, "other.yaml") });
     expect(await findTopology(root, "gone.yaml")).toMatchObject({ ok: false, reason: expect.stringContaining("gone.yaml does not exist") });
-    expect(await findTopology(root, "topology")).toMatchObject({ ok: false, reason: expect.stringContaining("is a folder") });
+    expect(await findTopology(root, "topology")).toEqual({ ok: true, file: path.join(root, "topology") });
     expect(await findTopology(path.parse(root).root)).toMatchObject({ ok: false, reason: expect.stringContaining("aurora-mcp init") });
     expect([workspaceRoot(file), workspaceRoot(path.join(root, "other.yaml"))]).toEqual([root, root]);
   });
@@ -104,9 +105,9 @@ describe("reading the set", () => {
     { role: "policy", pattern: path.join(root, "topology/policies/*.yaml"), trusted: false, path: ["policies", 0] },
     { role: "signals", pattern: path.join(root, "topology/signals/*.yaml"), trusted: false, path: ["signals", 0] },
   ];
-  const read = async (root: string, of = patterns(root)): Promise<Exclude<Awaited<ReturnType<typeof readFileSet>>, { error: string }>> => {
+  const read = async (root: string, of = patterns(root)): Promise<FileSet> => {
     const set = await readFileSet(path.join(root, "topology/topology.yaml"), () => of);
-    if ("error" in set) throw new Error(set.error);
+    if ("fault" in set) throw new Error(set.fault.reason);
     return set;
   };
 
@@ -153,31 +154,48 @@ describe("reading the set", () => {
     await tree(root, {
       "topology/topology.yaml": "",
       "apps/big/manifest.yaml": "#".repeat(1024 * 1024 + 1),
-      "apps/latin/manifest.yaml": Buffer.from([0x6e, 0xe9]),
+      "apps/latin/manifest.yaml": Buffer.from("a: 1\nn: caf\xe9\n", "latin1"),
       "apps/utf16/manifest.yaml": Buffer.from("a: 1", "utf16le"),
       "apps/good/manifest.yaml": "good",
     });
     const set = await read(root);
     expect(set.manifests.map((m) => m.text)).toEqual(["good"]);
-    expect(set.unreadable.map((u) => [u.display, u.reason, u.role])).toEqual([
-      ["apps/big/manifest.yaml", "is larger than 1 MiB", "manifest"],
-      ["apps/latin/manifest.yaml", "is not UTF-8 text; save it as UTF-8", "manifest"],
-      ["apps/utf16/manifest.yaml", "is not UTF-8 text; save it as UTF-8", "manifest"],
+    expect(set.unreadable.map((u) => [u.display, u.fault.code, u.role])).toEqual([
+      ["apps/big/manifest.yaml", "file-too-large", "manifest"],
+      ["apps/latin/manifest.yaml", "not-utf8", "manifest"],
+      ["apps/utf16/manifest.yaml", "not-utf8", "manifest"],
     ]);
+    expect(set.unreadable.map((u) => u.fault.at)).toEqual([undefined, { line: 2, column: 7 }, { line: 1, column: 2 }]);
+  });
+
+  test.skipIf(process.platform === "win32")("a link that leads nowhere or in a circle is a file that cannot be read, not one that is not there", async () => {
+    const root = await testFolder();
+    await tree(root, { "topology/topology.yaml": "", "apps/a/x": "", "apps/b/x": "" });
+    await symlink("gone.yaml", path.join(root, "apps/a/manifest.yaml"));
+    await symlink("manifest.yaml", path.join(root, "apps/b/manifest.yaml"));
+    const set = await read(root);
+    expect(set.unreadable.map((u) => [u.display, u.fault.reason])).toEqual([
+      ["apps/a/manifest.yaml", "does not exist"],
+      ["apps/b/manifest.yaml", "is a symbolic link that leads in a circle"],
+    ]);
+    expect(set.unmatched.filter((u) => u.pattern.includes("/apps/"))).toEqual([]);
   });
 
   test("topology.yaml itself that cannot be read is the only error", async () => {
     const root = await testFolder();
-    expect(await readFileSet(path.join(root, "topology/topology.yaml"), () => [])).toEqual({ error: expect.stringContaining("topology.yaml does not exist") });
+    expect(await readFileSet(path.join(root, "topology/topology.yaml"), () => [])).toMatchObject({ fault: { reason: "does not exist" } });
     await mkdir(path.join(root, "topology/topology.yaml"), { recursive: true });
-    expect(await readFileSet(path.join(root, "topology/topology.yaml"), () => [])).toEqual({ error: expect.stringMatching(/is not a file|cannot be read/) });
+    expect(await readFileSet(path.join(root, "topology/topology.yaml"), () => [])).toMatchObject({
+      display: "topology/topology.yaml",
+      fault: { code: "file-unreadable", reason: "is a folder" },
+    });
   });
 
   test.skipIf(process.platform === "win32")("a named pipe is not a file, and nobody waits for its writer", async () => {
     const root = await testFolder();
     const pipe = path.join(root, "topology.yaml");
     execFileSync("mkfifo", [pipe]);
-    expect(await readFileSet(pipe, () => [])).toEqual({ error: "topology.yaml is not a file" });
+    expect(await readFileSet(pipe, () => [])).toMatchObject({ fault: { code: "file-unreadable", reason: "is not a file" } });
   });
 
   test("with a memory only files that changed are opened again, also those whose size and time stay", async () => {
@@ -187,7 +205,7 @@ describe("reading the set", () => {
     const memory: TextMemory = new Map();
     const texts = async (): Promise<string[]> => {
       const set = await readFileSet(path.join(root, "topology/topology.yaml"), () => patterns(root), memory);
-      return "error" in set ? [set.error] : set.policies.map((p) => p.text);
+      return "fault" in set ? [set.fault.reason] : set.policies.map((p) => p.text);
     };
     expect(await texts()).toEqual(["old", "b"]);
     expect([...memory.keys()]).toEqual([]);
@@ -216,7 +234,7 @@ describe("reading the set", () => {
       expect(topology.file).toContain("topology.yaml");
       return patterns(root);
     });
-    if ("error" in set) throw new Error(set.error);
+    if ("fault" in set) throw new Error(set.fault.reason);
     expect([set.topology.text, set.policies[0]?.text]).toEqual(["new!", "new!"]);
     expect(asked).toBeGreaterThan(1);
   });

@@ -18,7 +18,7 @@ const list = defineCommand({
     const host = await attach(context, workspace);
     let apps: readonly AppStatus[];
     if (host === null) {
-      requireRunnable(context, workspace);
+      requireRunnable(context, options, workspace);
       apps = appsOf(workspace.plan);
     } else {
       apps = (await host.status()).apps;

@@ -30,7 +30,7 @@ export const serveCommand = defineCommand<{ stdio?: boolean }>({
       ]);
       return bridgeStdio({ url: `${running.host.url}/mcp`, token, certificate, input: process.stdin, output: process.stdout, signal: context.signal });
     }
-    requireRunnable(context, workspace);
+    requireRunnable(context, options, workspace);
     return serveAlone(context, workspace);
   },
 });
