@@ -1,6 +1,7 @@
 import { Ajv, type AnySchemaObject, type ErrorObject, type Options, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { RE2JS } from "re2js";
+import { createRequire } from "node:module";
+import type { RE2JS } from "re2js";
 import { isObject, own } from "./json.ts";
 import { withoutLookaround } from "./lookaround.ts";
 
@@ -46,8 +47,13 @@ export function compileRegExp(pattern: string): { readonly ok: true; readonly re
   }
 }
 
+const require = createRequire(import.meta.url);
+let re2: typeof RE2JS | undefined;
+
+/** The engine is loaded with the first pattern: its tables take megabytes, and many hosts have none. */
 function linear(pattern: string): LinearRegExp {
-  const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
+  re2 ??= (require("re2js") as { RE2JS: typeof RE2JS }).RE2JS;
+  const compiled = re2.compile(re2.translateRegExp(pattern));
   return { test: (text) => compiled.matcher(text).find() };
 }
 

@@ -132,7 +132,7 @@ class Checker {
       if (key.startsWith("x-")) return undefined;
       return this.#unknownKey(key, keySpan, shape, meant);
     }
-    if (!known && shape.keyPattern && !shape.keyPattern.regexp.test(key))
+    if (!known && shape.keyPattern && !shape.keyPattern.test(key))
       return this.#log.report("bad-format", keySpan, `"${shorten(key)}" is not ${formatWords(shape.keyPattern.source)}`);
     const child = known ?? shape.additional!;
     if (isBroken(node)) return this.#log.markWrong();
@@ -241,7 +241,7 @@ class Checker {
       return this.#log.report("out-of-range", node, `${nameOf(this.#log.path)} must not be empty${source ? `: ${source} is` : ""}`);
     if (shape.maxLength !== undefined && value.length > shape.maxLength)
       return this.#log.report("out-of-range", node, `${nameOf(this.#log.path)} is longer than ${shape.maxLength} characters`);
-    if (shape.pattern && !shape.pattern.regexp.test(value))
+    if (shape.pattern && !shape.pattern.test(value))
       return this.#log.report("bad-format", node, `${nameOf(this.#log.path)} must be ${formatWords(shape.pattern.source)}, found ${shown}`);
     return this.#unit(node, value, shape, source);
   }

@@ -211,7 +211,7 @@ function emptyEntry(topology: ReadTopology, name: string): Diagnostic {
 
 function badPackage(topology: ReadTopology, name: string): Diagnostic[] {
   const { pattern, maxLength = Infinity } = schemaShape("app.schema.json#/$defs/package");
-  if (!pattern || (pattern.regexp.test(name) && name.length <= maxLength)) return [];
+  if (!pattern || (pattern.test(name) && name.length <= maxLength)) return [];
   return [
     errorAt("bad-format", placeIn(topology, ["apps", name], "key"), `"${name}" is not ${formatWords(pattern.source)} of at most ${maxLength} characters`, {
       path: `apps.${name}`,

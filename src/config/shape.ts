@@ -1,5 +1,4 @@
 import { createRequire } from "node:module";
-import { compileRegExp, type LinearRegExp } from "../base/json-schema.ts";
 import { isObject, own } from "../base/json.ts";
 
 export type ShapeType = "object" | "array" | "string" | "number" | "integer" | "boolean";
@@ -19,7 +18,7 @@ export interface Shape {
   readonly reload: string | undefined;
   readonly fallback: unknown;
   readonly choices: readonly (string | number | boolean)[] | undefined;
-  readonly pattern: { readonly source: string; readonly regexp: LinearRegExp } | undefined;
+  readonly pattern: RegExp | undefined;
   readonly minimum: number | undefined;
   readonly maximum: number | undefined;
   readonly minLength: number | undefined;
@@ -30,7 +29,7 @@ export interface Shape {
   readonly required: readonly string[];
   /** Shape of keys that are not in `properties`; null when there may be none. */
   readonly additional: Shape | null;
-  readonly keyPattern: { readonly source: string; readonly regexp: LinearRegExp } | undefined;
+  readonly keyPattern: RegExp | undefined;
   readonly items: Shape | undefined;
   /** Alternatives; the one to report against is chosen by the kind of the value, then by `branch`. */
   readonly anyOf: readonly Shape[];
@@ -92,7 +91,7 @@ function compile(node: Record<string, unknown>, id: string): Shape {
     reload: text("x-reload") ?? target?.reload,
     fallback: node["default"] ?? target?.fallback,
     choices: (choices as Shape["choices"]) ?? target?.choices,
-    pattern: text("pattern") ? compilePattern(text("pattern")!, id) : target?.pattern,
+    pattern: text("pattern") ? new RegExp(text("pattern")!, "u") : target?.pattern,
     minimum: number("minimum") ?? target?.minimum,
     maximum: number("maximum") ?? target?.maximum,
     minLength: number("minLength") ?? target?.minLength,
@@ -102,7 +101,7 @@ function compile(node: Record<string, unknown>, id: string): Shape {
     properties: properties ?? target?.properties ?? new Map<string, Shape>(),
     required: (list("required") as readonly string[] | undefined) ?? target?.required ?? [],
     additional: additional === undefined ? (target ? target.additional : ANYTHING) : additional === false ? null : sub(additional),
-    keyPattern: isObject(node["propertyNames"]) ? compilePattern(String(node["propertyNames"]["pattern"]), id) : target?.keyPattern,
+    keyPattern: isObject(node["propertyNames"]) ? new RegExp(String(node["propertyNames"]["pattern"]), "u") : target?.keyPattern,
     items: isObject(node["items"]) ? sub(node["items"]) : target?.items,
     anyOf: list("anyOf")?.map(sub) ?? target?.anyOf ?? [],
     branch: text("x-branch") ?? target?.branch,
@@ -111,12 +110,6 @@ function compile(node: Record<string, unknown>, id: string): Shape {
 
 function referenced(reference: string, id: string): Shape {
   return schemaShape(reference.startsWith("#") ? `${id}${reference}` : reference);
-}
-
-function compilePattern(source: string, id: string): { source: string; regexp: LinearRegExp } {
-  const compiled = compileRegExp(source);
-  if (!compiled.ok) throw new Error(`schemas/${id}: ${compiled.reason}`);
-  return { source, regexp: compiled.regexp };
 }
 
 /** The shape that fits every value. */
