@@ -28,10 +28,9 @@ export async function removeDeadTemps(folder: string, nowMs: number): Promise<nu
   return removed;
 }
 
-/** Makes the inbox folder where it is missing and proves that files can be made in it. Throws with plain words. */
+/** Makes the inbox folder where it is missing and proves that files can be made in it. Throws the system's error. */
 export async function checkFolder(folder: string): Promise<void> {
   await makeFolder(folder, 0o700);
-  if (!(await stat(folder)).isDirectory()) throw new Error(`${folder} is not a folder`);
   const probe = path.join(folder, tempFileName(thisWriter(), 0));
   const handle = await open(probe, "w", 0o600);
   await handle.close();

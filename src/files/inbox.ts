@@ -67,7 +67,7 @@ export async function openFileInbox(options: FileInboxOptions): Promise<FileInbo
     await checkFolder(dir);
     await removeDeadTemps(dir, options.clock.now());
   } catch (error) {
-    degraded = `${dir}: ${messageOf(error)}`;
+    degraded = plainFault(dir, error);
     problem(`inbox degraded: ${degraded}`);
   }
   const ledgerFile = options.ledgerFile ?? path.join(dir, ".ledger.jsonl");

@@ -6,6 +6,8 @@ import { envelope, eventFiles, testFolder, testInbox, until } from "./support/in
 
 /** How many more bytes the disk takes before it is full. */
 const disk = vi.hoisted(() => ({ left: Infinity, code: "ENOSPC" }));
+/** The code with which opening any file fails, and how often it did. */
+const opening = vi.hoisted(() => ({ code: null as string | null, failed: 0 }));
 
 vi.mock("node:fs", async (original) => {
   const fs = await original<typeof NodeFs>();
@@ -16,7 +18,13 @@ vi.mock("node:fs", async (original) => {
     disk.left -= size;
     return fs.writeSync(fd, bytes, offset, size);
   };
-  return { ...fs, writeSync, default: { ...fs, writeSync } };
+  const openSync: typeof fs.openSync = (file, ...rest) => {
+    if (opening.code === null) return fs.openSync(file, ...rest);
+    opening.failed += 1;
+    throw Object.assign(new Error(`${opening.code}: some words, open '${String(file)}'`), { code: opening.code, syscall: "open" });
+  };
+  const ours = { ...fs, writeSync, openSync };
+  return { ...ours, default: ours };
 });
 
 test.each([
@@ -40,4 +48,26 @@ test.each([
   expect(names).toHaveLength(1);
   expect(JSON.parse(await readFile(path.join(dir, names[0]!), "utf8"))).toEqual(event);
   expect(inbox.stats()).toMatchObject({ degraded: null, written: 1, queued: 0 });
+});
+
+test("the reason is told once for as long as it stays, again when it changes, and never with the name of a temp file", async () => {
+  const dir = await testFolder();
+  const inbox = await testInbox(dir);
+  const failures = async (more: number): Promise<void> => {
+    const enough = opening.failed + more;
+    await until(() => opening.failed >= enough);
+  };
+  opening.code = "EIO";
+  const put = inbox.put(envelope(), "normal");
+  await failures(3);
+  expect(inbox.stats().degraded).toBe(`${dir}: EIO: some words`);
+  opening.code = "ENOENT";
+  await failures(2);
+  opening.code = null;
+  expect(await put).toBe("written");
+  expect(inbox.problems).toEqual([
+    `inbox degraded: ${dir}: EIO: some words; events wait in memory and are tried again`,
+    `inbox degraded: ${dir} is not there and cannot be made; events wait in memory and are tried again`,
+    "inbox works again",
+  ]);
 });
