@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import { ConflictError, KitError, messageOf } from "../base/errors.ts";
 import { stringifyExact } from "../base/exact-json.ts";
 import type { Logger } from "../kit-api.ts";
+import { bodyToJson, INTERNAL_ERROR, REFUSED, rpcFault } from "../mcp/gateway-rpc.ts";
 import { HttpError, statusOf } from "./http-errors.ts";
 import type { Reply } from "./route.ts";
 
@@ -29,8 +30,11 @@ function writeHead(res: ServerResponse, reply: Reply, last: boolean): string {
   return text;
 }
 
-/** Answers what a handler or a check threw, in the one error shape; faults of the host itself only go to the log. */
-export function refuse(req: IncomingMessage, res: ServerResponse, thrown: unknown, log: Logger): void {
+/**
+ * Answers what a handler or a check threw, in the one error shape (`rpc`: as the data of a JSON-RPC error, which is what MCP clients
+ * read); faults of the host itself only go to the log.
+ */
+export function refuse(req: IncomingMessage, res: ServerResponse, thrown: unknown, log: Logger, rpc = false): void {
   const error = thrown instanceof ConflictError ? new HttpError("CONFLICT", thrown.message) : thrown;
   if (res.headersSent) {
     res.destroy();
@@ -38,13 +42,18 @@ export function refuse(req: IncomingMessage, res: ServerResponse, thrown: unknow
   }
   const known =
     error instanceof HttpError
-      ? { status: error.status, body: error.toBody(), headers: error.headers }
+      ? { status: error.status, body: error.toBody(), headers: error.headers, code: error.rpcCode }
       : error instanceof KitError
-        ? { status: statusOf(error.code), body: error.toBody(), headers: {} }
+        ? { status: statusOf(error.code), body: error.toBody(), headers: {}, code: REFUSED }
         : null;
   if (!known) log.error({ method: req.method, err: messageOf(error) }, "a route failed");
-  const answer = known ?? { status: 500, body: new KitError("INTERNAL", "the host failed to answer; its log says why").toBody(), headers: {} };
-  const reply: Reply = { status: answer.status, json: answer.body, headers: answer.headers };
+  const { status, body, headers, code } = known ?? {
+    status: 500,
+    body: new KitError("INTERNAL", "the host failed to answer; its log says why").toBody(),
+    headers: {},
+    code: INTERNAL_ERROR,
+  };
+  const reply: Reply = { status, json: rpc ? rpcFault(null, code, body.message, bodyToJson(body)) : body, headers };
   if (req.complete) return send(res, reply);
   // The rest of the body is cut off, but not at once: closing on unread bytes resets the connection, and the client would lose the answer.
   res.write(writeHead(res, reply, true));

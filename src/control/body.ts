@@ -1,6 +1,8 @@
 import type { IncomingMessage } from "node:http";
+import { messageOf } from "../base/errors.ts";
 import { parseExact } from "../base/exact-json.ts";
 import type { Json } from "../base/json.ts";
+import { PARSE_ERROR } from "../mcp/gateway-rpc.ts";
 import { HttpError } from "./http-errors.ts";
 
 /** Largest body that is read. */
@@ -21,7 +23,7 @@ export async function readJsonBody(req: IncomingMessage): Promise<Json> {
   try {
     return parseExact(text) as Json;
   } catch (error) {
-    throw new HttpError("BAD_REQUEST", `the body is not JSON: ${error instanceof Error ? error.message : ""}`);
+    throw new HttpError("BAD_REQUEST", `the body is not JSON: ${messageOf(error)}`, { rpcCode: PARSE_ERROR });
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ErrorBody, ErrorCode } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
+import { REFUSED } from "../mcp/gateway-rpc.ts";
 
 /** Every error code of the HTTP door itself, beside those of the kit (docs/http-api.md lists the same rows; a test holds them together). */
 export const HTTP_ERRORS = {
@@ -23,14 +24,17 @@ export class HttpError extends Error {
   readonly status: number;
   readonly details: Json | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  /** Its code where the route speaks JSON-RPC. */
+  readonly rpcCode: number;
 
-  constructor(code: HttpErrorCode, message: string, options: { details?: Json; headers?: Readonly<Record<string, string>> } = {}) {
+  constructor(code: HttpErrorCode, message: string, options: { details?: Json; headers?: Readonly<Record<string, string>>; rpcCode?: number } = {}) {
     super(message);
     this.name = "HttpError";
     this.code = code;
     this.status = HTTP_ERRORS[code].status;
     this.details = options.details;
     this.headers = options.headers ?? {};
+    this.rpcCode = options.rpcCode ?? REFUSED;
   }
 
   /** The one error shape of all borders. */

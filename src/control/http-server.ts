@@ -62,6 +62,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const { gateway, log } = options;
   refuseOpenDoors(gateway);
   const find = compileRoutes(options.routes);
+  const rpcPaths = new Set(options.routes.flatMap((route) => (route.rpc ? [route.path] : [])));
   let allowed: AllowedHosts = allowedHosts(gateway.host, gateway.port, gateway.allowedHosts);
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
@@ -103,7 +104,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
 
   const listener: RequestListener = (req, res) => {
     if (closing.signal.aborted) res.setHeader("Connection", "close");
-    serve(req, res).catch((error: unknown) => refuse(req, res, error, log));
+    serve(req, res).catch((error: unknown) => refuse(req, res, error, log, rpcPaths.has((req.url ?? "").split("?")[0]!)));
   };
   const settings: http.ServerOptions = {
     // Slow senders are cut off; the check runs once a second, so the bounds are met to the second.
@@ -142,7 +143,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
 /** Host and Origin, from the head alone. Throws an {@link HttpError}. */
 function guard(req: IncomingMessage, allowed: AllowedHosts): void {
   if (!hostAllowed(single(req, "host"), allowed)) throw new HttpError("FORBIDDEN", "this Host is not served here; gateway.allowed_hosts lists more");
-  if (!originAllowed(single(req, "origin"), allowed)) throw new HttpError("FORBIDDEN", "requests of this Origin are not served here");
+  if (!originAllowed(single(req, "origin"), allowed))
+    throw new HttpError("FORBIDDEN", "requests of this Origin are not served here; gateway.allowed_hosts lists more");
 }
 
 /** The value of a header that may stand only once; a second one is refused, for two readers could pick different ones. */

@@ -15,6 +15,20 @@ const ERROR_SCHEMA: JsonObject = {
   },
 };
 
+const RPC_ERROR_SCHEMA: JsonObject = {
+  type: "object",
+  required: ["jsonrpc", "id", "error"],
+  properties: {
+    jsonrpc: { const: "2.0" },
+    id: { type: ["string", "number", "null"] },
+    error: {
+      type: "object",
+      required: ["code", "message"],
+      properties: { code: { type: "integer" }, message: { type: "string" }, data: { $ref: "#/components/schemas/Error" } },
+    },
+  },
+};
+
 const ROLE_TEXT = { public: "No token.", caller: "Caller or operator token.", operator: "Operator token." } as const;
 
 /** The OpenAPI 3.1 document of a route table. Equal tables give equal documents. */
@@ -32,7 +46,7 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
     paths,
     components: {
       securitySchemes: { token: { type: "http", scheme: "bearer", description: "data/run/caller.token, data/run/operator.token, or a named client's token." } },
-      schemas: { Error: ERROR_SCHEMA },
+      schemas: { Error: ERROR_SCHEMA, RpcError: RPC_ERROR_SCHEMA },
     },
   };
 }
@@ -56,7 +70,10 @@ function operation(route: Route): JsonObject {
     ...(route.body === undefined ? {} : { requestBody: { required: true, content: { "application/json": { schema: route.body } } } }),
     responses: {
       "200": { description: route.answer.description, content: { [route.answer.type]: { schema: route.answer.schema ?? {} } } },
-      default: { description: "Any refusal or fault.", content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } } },
+      default: {
+        description: "Any refusal or fault.",
+        content: { "application/json": { schema: { $ref: `#/components/schemas/${route.rpc ? "RpcError" : "Error"}` } } },
+      },
     },
   };
 }

@@ -46,6 +46,8 @@ export interface Route {
   readonly query?: readonly QueryParameter[];
   /** JSON Schema of the body. A route without one reads no body. */
   readonly body?: JsonObject;
+  /** Refusals before its handler are JSON-RPC errors; of all rows with the path, or none. */
+  readonly rpc?: true;
   /** Media type and meaning of the 200 answer. */
   readonly answer: { readonly type: string; readonly description: string; readonly schema?: JsonObject };
   /** Gives the answer; undefined when it has written to `res` itself. */

@@ -66,6 +66,7 @@ function mcpRoutes(mcp: McpEndpoint): Route[] {
     path: "/mcp",
     role: "caller",
     group: "mcp",
+    rpc: true,
     summary,
     ...(body ? { body } : {}),
     answer: { type: method === "GET" ? "text/event-stream" : "application/json", description: "MCP Streamable HTTP, revision 2025-11-25." },

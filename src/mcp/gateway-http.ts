@@ -8,7 +8,7 @@ import { traceHeaders } from "../base/tracing.ts";
 import { EventLog, EventStream, readEventId, startEventStream } from "./gateway-events.ts";
 import { PostAnswer } from "./gateway-post.ts";
 import type { Gateway } from "./gateway.ts";
-import { INVALID_REQUEST, readMessage, REFUSED, rpcFault, RpcError, type RpcId } from "./gateway-rpc.ts";
+import { INVALID_REQUEST, readMessage, REFUSED, rpcFault, RpcError, SESSION_NOT_FOUND, type RpcId } from "./gateway-rpc.ts";
 import type { GatewaySession } from "./gateway-session.ts";
 import { PROTOCOL_VERSIONS } from "./protocol-versions.ts";
 
@@ -91,7 +91,7 @@ export function createGatewayHttp(options: GatewayHttpOptions): GatewayHttp {
 
   const initialize = (request: McpRequest, id: RpcId, params: JsonObject): void => {
     const { res, principal } = request;
-    if (!makeRoom(principal.client)) return answer(res, 503, rpcFault(id, REFUSED, "too many sessions are open"), { "Retry-After": "30" });
+    if (!makeRoom(principal.client)) return void refuse(res, 503, id, "too many sessions are open", { headers: { "Retry-After": "30" } });
     const log = new EventLog();
     const main = new EventStream(0, log);
     try {
@@ -100,7 +100,7 @@ export function createGatewayHttp(options: GatewayHttpOptions): GatewayHttp {
       answer(res, 200, { jsonrpc: "2.0", id, result }, { "Mcp-Session-Id": session.id });
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
-      answer(res, 400, rpcFault(id, error.code, error.message, error.data));
+      refuse(res, 400, id, error.message, { code: error.code });
     }
   };
 
@@ -112,7 +112,7 @@ export function createGatewayHttp(options: GatewayHttpOptions): GatewayHttp {
     const owner = entry?.session.principal;
     // Another principal's session looks like none at all.
     if (!entry || owner?.client !== principal.client || owner.role !== principal.role)
-      return refuse(res, 404, id, "there is no such session; begin with initialize");
+      return refuse(res, 404, id, "there is no such session; begin with initialize", { code: SESSION_NOT_FOUND });
     entry.session.principal = principal;
     entry.lastUsed = now();
     const version = req.headers["mcp-protocol-version"];
@@ -124,10 +124,9 @@ export function createGatewayHttp(options: GatewayHttpOptions): GatewayHttp {
   const post = async (request: McpRequest): Promise<void> => {
     const { req, res, body } = request;
     const accepts = accepted(req.headers.accept);
-    if (!accepts.json && !accepts.stream) return answer(res, 406, rpcFault(null, REFUSED, "Accept must have application/json and text/event-stream"));
-    if (Array.isArray(body)) return answer(res, 400, rpcFault(null, INVALID_REQUEST, "batches are not part of this protocol"));
+    if (!accepts.json && !accepts.stream) return void refuse(res, 406, null, "Accept must have application/json and text/event-stream");
     const message = readMessage(body);
-    if (message.kind === "invalid") return answer(res, 400, rpcFault(message.id, INVALID_REQUEST, message.message));
+    if (message.kind === "invalid") return void refuse(res, 400, message.id, message.message, { code: INVALID_REQUEST });
     if (message.kind === "request" && message.method === "initialize") return initialize(request, message.id, message.params);
     const entry = sessionOf(request, message.kind === "request" ? message.id : null);
     if (!entry) return;
@@ -154,13 +153,13 @@ export function createGatewayHttp(options: GatewayHttpOptions): GatewayHttp {
 
   const get = (request: McpRequest): void => {
     const { req, res, closing } = request;
-    if (!accepted(req.headers.accept).stream) return answer(res, 406, rpcFault(null, REFUSED, "Accept must have text/event-stream"));
+    if (!accepted(req.headers.accept).stream) return void refuse(res, 406, null, "Accept must have text/event-stream");
     const entry = sessionOf(request, null);
     if (!entry) return;
     const resumed = req.headers["last-event-id"];
     const point = typeof resumed === "string" && resumed !== "" ? readEventId(resumed) : undefined;
     const stream = point === undefined ? entry.main : point === null ? undefined : entry.streams.get(point.stream);
-    if (!stream) return answer(res, 400, rpcFault(null, REFUSED, "this Last-Event-ID is not of this session, or no longer kept"));
+    if (!stream) return void refuse(res, 400, null, "this Last-Event-ID is not of this session, or no longer kept");
     startEventStream(res, { "Mcp-Session-Id": entry.session.id });
     const onClosing = (): void => void res.end();
     closing.addEventListener("abort", onClosing);
@@ -177,7 +176,7 @@ export function createGatewayHttp(options: GatewayHttpOptions): GatewayHttp {
     },
     async handle(request) {
       const { req, res } = request;
-      if (closed) return answer(res, 503, rpcFault(null, REFUSED, "the host is stopping"), { Connection: "close" });
+      if (closed) return void refuse(res, 503, null, "the host is stopping", { headers: { Connection: "close" } });
       if (req.method === "POST") {
         const running = post(request);
         posts.add(running);
@@ -236,8 +235,18 @@ const readAccept = remember((header): Accepts => {
   return { stream: takes("text/event-stream", "text/*"), json: takes("application/json", "application/*") };
 });
 
-function refuse(res: ServerResponse, status: number, id: RpcId | null, message: string): null {
-  answer(res, status, rpcFault(id, REFUSED, message));
+/** Names of the door's own errors (control/http-errors.ts) for what is refused here. */
+const ERROR_NAMES = { 400: "BAD_REQUEST", 404: "NOT_FOUND", 406: "NOT_ACCEPTABLE", 503: "OVERLOADED" } as const;
+
+function refuse(
+  res: ServerResponse,
+  status: keyof typeof ERROR_NAMES,
+  id: RpcId | null,
+  message: string,
+  { code = REFUSED, headers = {} }: { readonly code?: number; readonly headers?: Readonly<Record<string, string>> } = {},
+): null {
+  const data = { ok: false, error_code: ERROR_NAMES[status], message, retryable: status === 503, source: "kit" } as const;
+  answer(res, status, rpcFault(id, code, message, data), headers);
   return null;
 }
 

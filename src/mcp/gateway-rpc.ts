@@ -18,6 +18,8 @@ export const INTERNAL_ERROR = -32603;
 export const RESOURCE_NOT_FOUND = -32002;
 /** A refusal of the kit outside tools/call; `data` is the one error shape. */
 export const REFUSED = -32000;
+/** As the MCP SDK says it; what counts for clients is status 404. */
+export const SESSION_NOT_FOUND = -32001;
 
 /** An error that becomes a JSON-RPC error. */
 export class RpcError extends Error {

@@ -85,7 +85,9 @@ class Bridge {
       }
       await this.#read(res, (answer, answerText) => {
         if (message.kind === "request" && message.method === "initialize") this.#opened(res, answer);
-        this.lines.writeText(answerText);
+        // The door refused before it looked at the message, so the answer cannot say whose it is.
+        if (answer["id"] !== null) this.lines.writeText(answerText);
+        else if (message.kind === "request") this.lines.write({ ...answer, id: message.id });
       });
       if (res.statusCode !== undefined && res.statusCode >= 400 && !isJson(res)) throw new Error(`the host answered with status ${res.statusCode}`);
     } catch (error) {

@@ -35,7 +35,10 @@ const routes = (): Route[] => {
 const concrete = (path: string): string => path.replace("{app}", "org.demo").replace("{id}", "ap_1");
 const get = (path: string, token = door.operator) => request(door, "GET", path, { token });
 const post = (path: string, body: unknown, token = door.operator) => request(door, "POST", path, { token, body });
-const code = (answer: { json: unknown }): string => (answer.json as { error_code: string }).error_code;
+const code = ({ json }: { json: unknown }): string => {
+  const body = json as { error_code?: string; error: { data: { error_code: string } } };
+  return body.error_code ?? body.error.data.error_code;
+};
 
 describe("who may do what", () => {
   it("no route but the public ones answers without a token, and no operator route answers a caller", async () => {

@@ -187,6 +187,16 @@ describe("bridgeStdio, when the host was restarted", () => {
   });
 });
 
+describe("bridgeStdio that the host refuses before it reads the message", () => {
+  it("gives the refusal to the request that got it, and says nothing of a notification", async () => {
+    done = bridgeStdio({ url: `${door.url}/mcp`, token: "nobody", certificate: null, input: pipe.input, output: pipe.output, signal: pipe.stop.signal });
+    await pipe.hello();
+    pipe.say({ jsonrpc: "2.0", id: "last", method: "ping" });
+    await pipe.hear((message) => message["id"] === "last");
+    expect(pipe.got).toMatchObject(["init", "last"].map((id) => ({ id, error: { message: expect.stringContaining("a token is needed") } })));
+  });
+});
+
 describe("bridgeStdio without a host", () => {
   it("says so for every request, and stays", async () => {
     done = bridgeStdio({ url: "http://127.0.0.1:1/mcp", token: "x", certificate: null, input: pipe.input, output: pipe.output, signal: pipe.stop.signal });
