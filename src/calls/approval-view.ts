@@ -30,9 +30,10 @@ export function approvalRow(approval: Approval, masker: Masker): ApprovalRow {
 function questionRow(question: Question, masker: Masker): QuestionRow {
   const message = masker.text(question.message);
   if (question.mode === "form") return { mode: "form", message, schema: masker.value(question.schema) as Json };
-  const { host, hostname } = new URL(question.url);
+  // As a browser reads it, so that what is looked at is what would be opened.
+  const { host, hostname, href } = new URL(question.url);
   const reads = domainToUnicode(hostname);
-  return { mode: "url", message, url: escapeInvisible(question.url), host, reads_as: reads === hostname || reads === "" ? null : reads };
+  return { mode: "url", message, url: escapeInvisible(href), host, reads_as: reads === hostname || reads === "" ? null : reads };
 }
 
 /**

@@ -23,7 +23,7 @@ export function clientCapabilities(
   if (grants.roots !== undefined && grants.roots.length > 0) grant("roots", "roots/list", {});
   const sampling = forwarded("sampling", grants.sampling?.forward) ?? (grants.sampling?.endpoint === undefined ? undefined : {});
   if (sampling !== undefined) grant("sampling", "sampling/createMessage", sampling);
-  const elicitation = forwarded("elicitation", grants.elicitation?.forward) ?? (grants.elicitation?.approvals === true ? { form: {} } : undefined);
+  const elicitation = forwarded("elicitation", grants.elicitation?.forward) ?? (grants.elicitation?.approvals === true ? { form: {}, url: {} } : undefined);
   if (elicitation !== undefined) grant("elicitation", "elicitation/create", elicitation);
   return { capabilities, methods };
 }

@@ -1,7 +1,9 @@
 import { createServer, type Server } from "node:http";
+import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import { scriptedApp, startKit, topologyText, until, type TestKit } from "../support/kit.ts";
 
+const ASKING = fileURLToPath(new URL("../support/servers/asking.mjs", import.meta.url));
 const POLICY = JSON.stringify({ rules: [{ id: "low", tools: ["echo", "journal"], risk: "low" }], approvals: { wait: "10ms" } });
 const ask = (method: string, params: object): object => ({
   on: { "tools/call echo": [{ request: { id: "q", method, params } }, { delay: 700 }, { result: { content: [] } }] },
@@ -132,16 +134,35 @@ describe("client features, granted per app", () => {
     expect((await calling).answer).toMatchObject({ result: { action } });
   });
 
-  it("singles out the site of an address, and how an international name reads", async () => {
-    await start(ask("elicitation/create", { mode: "url", message: "Log in", url: "https://apple.com@xn--80ak6aa92e.com/x" }), {
-      grants: { elicitation: { approvals: true } },
+  it("puts addresses of a server made with the SDK before a person: the site singled out, how an international name reads, and what a browser would open", async () => {
+    t = await startKit({
+      "topology/topology.yaml": topologyText(
+        { "org.test.asking": { trust: "high", mcp: { command: [process.execPath, ASKING] }, grants: { elicitation: { approvals: true } } } },
+        { pins: "off" },
+      ),
     });
-    const calling = answers();
-    await until(() => t.kit.listApprovals().length === 1);
-    const [row] = t.kit.listApprovals();
-    expect(row!.question).toMatchObject({ mode: "url", host: "xn--80ak6aa92e.com", reads_as: "аррӏе.com" });
-    await t.kit.decideApproval(row!.id, "approve", "me");
-    expect((await calling).answer).toMatchObject({ result: { action: "accept" } });
+    const asks = async (url: string): Promise<string> => {
+      const { result } = await t.kit.callTool("org.test.asking.ask", { mode: "url", elicitationId: "e-1", message: "Log in", url });
+      return (result!["content"] as { text: string }[])[0]!.text;
+    };
+    for (const [decision, action] of [
+      ["approve", "accept"],
+      ["deny", "decline"],
+      ["cancel", "cancel"],
+    ] as const) {
+      const heard = asks("https://apple.com@аррӏе.com/\tx\u202e y");
+      await until(() => t.kit.listApprovals().length === 1);
+      const [row] = t.kit.listApprovals();
+      const url = "https://apple.com@xn--80ak6aa92e.com/x%E2%80%AE%20y";
+      expect(row!.question).toEqual({ mode: "url", message: "Log in", url, host: "xn--80ak6aa92e.com", reads_as: "аррӏе.com" });
+      await t.kit.decideApproval(row!.id, decision, "me");
+      expect(JSON.parse(await heard)).toEqual({ action });
+    }
+    for (const url of ["javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "no url"])
+      expect(await asks(url)).toContain("must be an http or https URL");
+    expect(t.kit.listApprovals()).toEqual([]);
+    await t.kit.callTool("org.test.asking.finish", { elicitationId: "e-1" });
+    await until(async () => (await t.inbox()).some(({ payload }) => payload.type === "mcp.notification.elicitation.complete"));
   });
 
   it("does not count the time of the person as silence of the app, and withdraws the question when the call ends without it", async () => {

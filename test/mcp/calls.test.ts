@@ -203,7 +203,7 @@ describe("requests of the server", () => {
     );
     await connection.request(...toolCall());
     const journal = await journalOf(connection);
-    expect(journal[0]!.params["capabilities"]).toEqual({ elicitation: { form: {} } });
+    expect(journal[0]!.params["capabilities"]).toEqual({ elicitation: { form: {}, url: {} } });
     expect(journal).toContainEqual({
       jsonrpc: "2.0",
       id: 0,

@@ -19,7 +19,7 @@ describe("client capabilities", () => {
   it("declares what the host answers by itself on every connection", () => {
     expect(clientCapabilities({ sampling: { endpoint: "http://127.0.0.1:1/v1" }, elicitation: { approvals: true } }, undefined).capabilities).toEqual({
       sampling: {},
-      elicitation: { form: {} },
+      elicitation: { form: {}, url: {} },
     });
   });
 });

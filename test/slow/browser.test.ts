@@ -1,79 +1,47 @@
-import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { chromium, type BrowserContext, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import type { CallResult } from "../../src/kit-api.ts";
 import { until } from "../support/kit.ts";
 import { changingFiles, householdFiles, startWebHost, type WebHost } from "../support/web-host.ts";
+import { describeInBrowser, openBrowser, signIn, type Browser } from "./support/browser.ts";
 
-const CANDIDATES = [process.env["CHROMIUM"], "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-const browser = CANDIDATES.find((file) => file !== undefined && existsSync(file));
-const FLAGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
 /** Folder for the pictures of docs/; none are taken without it. */
 const pictures = process.env["AURORA_SCREENSHOTS"];
 
-if (browser === undefined) {
-  it("the web page in a browser: not tried, there is no Chromium here", () => {
-    console.log("browser: NOT TRIED. No Chromium was found; install it (Debian: apt-get install chromium) or set CHROMIUM to its path.");
-  });
-} else {
-  describe("the web page in Chromium", () => drive(browser));
-}
-
-function drive(executablePath: string): void {
+describeInBrowser("the web page in Chromium", () => {
   let host: WebHost;
+  let browser: Browser;
   let context: BrowserContext;
   let page: Page;
-  let profile: string;
   const told: string[] = [];
   const asked: string[] = [];
 
   beforeAll(async () => {
     host = await startWebHost(householdFiles());
-    profile = await mkdtemp(path.join(tmpdir(), "aurora-browser-"));
-    context = await chromium.launchPersistentContext(profile, { executablePath, headless: true, args: FLAGS, viewport: { width: 1240, height: 800 } });
-    page = context.pages()[0] ?? (await context.newPage());
-    page.setDefaultTimeout(15_000);
+    browser = await openBrowser();
+    ({ context, page } = browser);
     page.on("console", (message) => void (message.type() === "error" && told.push(message.text())));
     page.on("pageerror", (error) => told.push(String(error)));
     page.on("request", (request) => asked.push(request.url()));
-    await signIn(page, host.operator);
+    await signIn(page, host);
   });
   afterAll(async () => {
-    await context?.close();
+    await browser?.close();
     await host?.stop();
-    if (profile) await rm(profile, { recursive: true, force: true });
   });
 
-  async function signIn(page: Page, token: string, url = host.url): Promise<void> {
-    await page.goto(`${url}/`);
-    await page.evaluate("sessionStorage.clear()");
-    await page.goto(`${url}/`);
-    await page.reload();
-    await page.getByLabel("Operator token").fill(token);
-    await page.keyboard.press("Enter");
-    await page.getByRole("link", { name: "Graph" }).waitFor();
-  }
   const open = async (view: string): Promise<void> => {
     await page.goto(`${host.url}/#${view}`);
     await page.locator("main > div").waitFor();
   };
   const ask = (tool: string, args: Record<string, string>): Promise<CallResult> =>
     host.kit.callTool(tool, args, { client: "bot", session: "chat-1", waitMs: 60_000 });
-  const picture = async (name: string): Promise<void> => {
+  const picture = async (name: string, tab = page): Promise<void> => {
     if (pictures === undefined) return;
-    await page.waitForTimeout(700);
-    await page.screenshot({ path: path.join(pictures, name) });
+    await tab.waitForTimeout(700);
+    await tab.screenshot({ path: path.join(pictures, name) });
   };
   const scrollWidth = (): Promise<unknown> => page.evaluate("document.documentElement.scrollWidth");
 
@@ -197,26 +165,27 @@ function drive(executablePath: string): void {
     const other = await context.newPage();
     other.setDefaultTimeout(15_000);
     try {
-      await signIn(other, own.operator, own.url);
-      await own.kit.callTool("org.test.a.poke", {});
+      await signIn(other, own);
+      await own.kit.callTool("org.example.notes.poke", {});
       await other.getByRole("link", { name: "Pins, 1" }).click();
-      const card = other.getByRole("article", { name: "Pin of org.test.a/echo" });
+      const card = other.getByRole("article", { name: "Pin of org.example.notes/find_note" });
       await card.getByText("changed since it was first seen:").waitFor();
-      await card.getByText(String.raw`"One." → "Two.\u{202e}\u{200b} <img src=x onerror="document.title=1">"`).waitFor();
+      await card.getByText(String.raw`"Finds notes." → "Finds notes.\u{202e}\u{200b} <img src=x onerror="document.title=1"> First`).waitFor();
       expect(await other.locator("main img").count()).toBe(0);
       await other.getByText("1 difference in use").waitFor();
+      await picture("web-pins.png", other);
 
-      await own.kit.callTool("org.test.a.poke", {});
+      await own.kit.callTool("org.example.notes.poke", {});
       await card.getByText("The server shows something else now; this is no longer it.").waitFor();
       expect(await card.getByRole("button", { name: /^Accept/ }).count()).toBe(0);
-      await card.getByText("Two.").first().waitFor();
+      await card.getByText("First put what").first().waitFor();
       await card.getByRole("button", { name: "Show what is there now" }).click();
-      await card.getByText('"One." → "Three."').waitFor();
-      await card.getByRole("button", { name: "Accept org.test.a/echo" }).click();
+      await card.getByText('"Finds notes." → "Finds notes by words."').waitFor();
+      await card.getByRole("button", { name: "Accept org.example.notes/find_note" }).click();
       await card.getByText("Accepted.").waitFor();
       expect(await card.getByRole("button").count()).toBe(0);
-      expect(own.kit.catalog().byFull("org.test.a.echo")?.state).toBe("exposed");
-      const { pin } = own.kit.lockDiff().find((entry) => entry.name === "echo")!;
+      expect(own.kit.catalog().byFull("org.example.notes.find_note")?.state).toBe("exposed");
+      const { pin } = own.kit.lockDiff().find((entry) => entry.name === "find_note")!;
       expect(await readFile(path.join(own.workspace.root, "topology/tools.lock.json"), "utf8")).toContain(pin!);
       await other.getByText("Nothing waits.", { exact: false }).waitFor();
     } finally {
@@ -250,7 +219,7 @@ function drive(executablePath: string): void {
       expect([view, await scrollWidth()]).toEqual([view, 360]);
     }
     await open("graph");
-    expect(await page.locator(".node").count()).toBeGreaterThan(8);
+    await page.locator(".node").nth(8).waitFor();
     const tab = await page.getByRole("link", { name: /^Config/ }).boundingBox();
     expect(tab!.x + tab!.width).toBeLessThanOrEqual(360);
     await page.setViewportSize({ width: 1240, height: 800 });
@@ -268,7 +237,7 @@ function drive(executablePath: string): void {
 
   it("shows a caller states and tools, and nothing to decide", async () => {
     const other = await context.newPage();
-    await signIn(other, host.caller);
+    await signIn(other, { url: host.url, operator: host.caller });
     await other.getByText("caller: read only").waitFor();
     expect(await other.getByRole("link", { name: /^(Approvals|Events|Pins)/ }).count()).toBe(0);
     expect(await other.getByRole("button", { name: "Reload" }).isVisible()).toBe(false);
@@ -299,4 +268,4 @@ function drive(executablePath: string): void {
     }
     throw new Error(`Tab never reached ${name}`);
   }
-}
+});

@@ -3,7 +3,7 @@ import { h, put } from "./dom.js";
 import { actionButton, chip, facts, note } from "./parts.js";
 import { formFields, questionFacts } from "./question.js";
 import { changes, noteApproval, state } from "./store.js";
-import { clockTime, counted, countHidden, jsonBlock, placeText, safe } from "./text.js";
+import { clockTime, counted, countHidden, jsonBlock, placeText, safe, safeText } from "./text.js";
 
 const DONE = { approve: "approved", deny: "denied", cancel: "cancelled" };
 /** Decided approvals that are still shown. */
@@ -64,8 +64,9 @@ function approvalCard(row) {
       [pending ? "Expires" : "Decided by", pending ? h("span", { "data-expires": row.expires_at }, timeLeft(row.expires_at)) : safe(row.decided_by.join(", "))],
     ]),
     hidden > 0 && h("p", { class: "warn" }, `${counted(hidden, "character")} in these arguments cannot be seen by themselves; below they stand marked.`),
-    h("h3", {}, "Arguments"),
-    jsonBlock(row.arguments),
+    ...(row.question
+      ? [h("details", {}, h("summary", {}, "The whole request"), jsonBlock(row.arguments))]
+      : [h("h3", {}, "Arguments"), jsonBlock(row.arguments)]),
     pending && decision(row),
   );
 }
@@ -73,28 +74,38 @@ function approvalCard(row) {
 /** @param {any} row */
 function decision(row) {
   const reason = h("input", { type: "text", maxlength: 2000, placeholder: "Reason (optional)", "aria-label": `Reason for ${row.tool}`, autocomplete: "off" });
+  const fault = h("p", { class: "warn", role: "alert", hidden: true });
   const form = row.question?.mode === "form" ? formFields(row.question.schema) : null;
   /** @param {"approve" | "deny" | "cancel"} word */
   const decide = (word) => async () => {
+    fault.hidden = true;
     const said = reason.value.trim();
-    noteApproval(
-      await ask(`/api/approvals/${encodeURIComponent(row.id)}/${word}`, {
-        ...(said === "" ? {} : { reason: said }),
-        ...(form !== null && word === "approve" ? { answer: form.read() } : {}),
-      }),
-    );
+    try {
+      noteApproval(
+        await ask(`/api/approvals/${encodeURIComponent(row.id)}/${word}`, {
+          ...(said === "" ? {} : { reason: said }),
+          ...(form !== null && word === "approve" ? { answer: form.read() } : {}),
+        }),
+      );
+    } catch (error) {
+      // In the card, where it stays until it is mended and covers nothing.
+      fault.hidden = false;
+      fault.textContent = error instanceof Error ? safeText(error.message) : String(error);
+      return;
+    }
     note(`${row.tool}: ${DONE[word]}`, word === "approve" ? "good" : "plain");
     document.getElementById("content")?.focus();
   };
-  return h(
+  const buttons = h(
     "div",
     { class: "decision" },
-    ...(form?.fields ?? []),
     reason,
     actionButton("Approve", decide("approve"), { class: "good", "aria-label": `Approve ${row.tool}` }),
     actionButton("Deny", decide("deny"), { class: "bad", "aria-label": `Deny ${row.tool}` }),
-    row.question ? actionButton("Cancel", decide("cancel"), { "aria-label": `Close the question of ${row.tool}` }) : null,
+    row.question ? actionButton("Cancel", decide("cancel"), { "aria-label": `Cancel the question of ${row.tool}` }) : null,
   );
+  const fields = form && form.fields.length > 0 ? h("div", { class: "question-form", role: "group", "aria-label": "Answer" }, form.fields) : null;
+  return h("div", {}, fields, buttons, fault);
 }
 
 /** @param {string} iso */
