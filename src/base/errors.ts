@@ -30,6 +30,7 @@ export const ERROR_CODES = {
   RESULT_TOO_LARGE: { retryable: false, sent: true, meaning: "The result is over limits.result_bytes." },
   RESULT_INVALID: { retryable: false, sent: true, meaning: "The result breaks the tool's outputSchema." },
   TOOL_FAILED: { retryable: false, sent: true, meaning: "The tool says that it failed." },
+  ELICITATION_REQUIRED: { retryable: true, sent: true, meaning: "The app runs nothing before a person has opened the addresses in details.elicitations." },
   RESOURCE_NOT_FOUND: { retryable: false, sent: false, meaning: "No app shows this resource." },
   PROMPT_NOT_FOUND: { retryable: false, sent: false, meaning: "No app shows this prompt." },
   INTERNAL: { retryable: false, sent: false, meaning: "A fault in the kit itself." },

@@ -11,6 +11,7 @@ import type { LeaseRequest } from "../runtime/lease.ts";
 import type { Lease } from "../runtime/generation.ts";
 import { LinkError, type ServerRequest } from "../runtime/ports.ts";
 import type { Snapshot } from "../runtime/snapshot.ts";
+import { addressNeeded } from "./address-needed.ts";
 import { judge, refuseDenied, type Caller } from "./admit.ts";
 import { askPerson } from "./ask-person.ts";
 import { metaFor, startCallSpan } from "./call-span.ts";
@@ -23,6 +24,9 @@ import { toKitError } from "./tool-result.ts";
 import type { Answer, Granted, OperationOptions, Performed, Wanted } from "./operation.ts";
 import { joinSignals, signalWithin, type JoinedSignal } from "./join-signals.ts";
 import type { Turns } from "./turns.ts";
+
+/** A request of a server as far as it is judged. */
+type Asked = Pick<ServerRequest, "method" | "params">;
 
 /** What the one way of a call works with. */
 export interface CallDeps {
@@ -37,7 +41,7 @@ export interface CallDeps {
   readonly keepResult: (callId: string, result: JsonObject) => Promise<string | null>;
   readonly mask: Pick<Masker, "known" | "value">;
   /** Looks at a server's request before it goes to the calling client, and gives what the client is asked; throws to refuse. */
-  readonly vetRequest: (target: Target, request: ServerRequest) => ServerRequest;
+  readonly vetRequest: <R extends Asked>(target: Target, request: R) => R;
   readonly clock: Clock;
   readonly newId: () => string;
 }
@@ -71,7 +75,7 @@ export async function perform(deps: CallDeps, wanted: Wanted, options: Operation
   } catch (error) {
     fault = toKitError(error, learned.target ?? { full: "the call", app: "the app" }, null);
   }
-  const error = fault ? (deps.mask.value(fault.toBody()) as ErrorBody) : (learned.answer?.error ?? null);
+  const error = fault ? maskedFault(fault, deps.mask) : (learned.answer?.error ?? null);
   const performed: Performed = {
     callId,
     outcome: fault?.outcome ?? (error === null ? "succeeded" : "failed"),
@@ -190,7 +194,8 @@ async function send(deps: CallDeps, { granted, admit, options, callId, learned, 
     return sure.operation.read(raw);
   } catch (error) {
     if (error instanceof LinkError && error.kind === "timeout") lease.timedOut();
-    throw toKitError(error, target, lease.signal.aborted ? lease.signal.reason : null);
+    const vet = (params: JsonObject): JsonObject => deps.vetRequest(target, { method: "elicitation/create", params }).params;
+    throw addressNeeded(error, target, vet) ?? toKitError(error, target, lease.signal.aborted ? lease.signal.reason : null);
   } finally {
     joined.release();
     lease.release();
@@ -228,6 +233,12 @@ export async function hear(sessions: Sessions, flow: FlowRules, source: FlowSour
 function masked(answer: Answer, mask: CallDeps["mask"]): Answer {
   const result = answer.error === null ? mask.known(answer.result) : (mask.value(answer.result) as JsonObject);
   return { result, error: mask.value(answer.error) as ErrorBody | null, notes: answer.notes };
+}
+
+/** A fault without anything that looks like a secret. Addresses that a person has to open stay whole, as they were let pass: half of one opens nothing. */
+function maskedFault(fault: KitError, mask: CallDeps["mask"]): ErrorBody {
+  const body = mask.value(fault.toBody()) as ErrorBody;
+  return fault.code === "ELICITATION_REQUIRED" && fault.details !== undefined ? { ...body, details: fault.details } : body;
 }
 
 /** Waits for the app no longer than the call itself may take. */

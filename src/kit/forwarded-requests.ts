@@ -1,4 +1,5 @@
 import { own, type JsonObject } from "../base/json.ts";
+import { readQuestion } from "../calls/question.ts";
 import { withoutRelatedTask } from "../calls/related-task.ts";
 import type { Target } from "../calls/targets.ts";
 import { decide } from "../policy/decide.ts";
@@ -11,16 +12,17 @@ import { requestClient, requestSubject } from "./host-requests.ts";
 
 /**
  * A server's request as it may go on to the calling client (contracts 2, `grants … forward`): nothing that no grant forwards or the policy denies, no form
- * that asks for secrets, and every question and model request says which app it comes from. Where the policy says `ask`, the
+ * that asks for secrets, no address but of a web site, and every question and model request says which app it comes from. Where the policy says `ask`, the
  * calling client's own person is who is asked. Throws to refuse.
  */
-export function vetForwarded(policy: PolicyRules, { plan }: Pick<Target, "plan">, asked: ServerRequest): ServerRequest {
+export function vetForwarded<R extends Pick<ServerRequest, "method" | "params">>(policy: PolicyRules, { plan }: Pick<Target, "plan">, asked: R): R {
   if (!mayForward(plan.grants, asked.method)) throw new Error(`the grants of ${plan.package} forward no ${asked.method}`);
   const request = { ...asked, params: withoutRelatedTask(asked.params) };
   const decision = decide(policy, requestSubject(plan, request.method), { client: requestClient(plan), args: request.params }, false);
   if (decision.action === "deny") throw new Error(`denied: ${decision.reason}`);
   if (request.method === "elicitation/create") {
     refuseSecrets(request.params);
+    if (own(request.params, "mode") === "url") readQuestion(request.params);
     return { ...request, params: signed(plan, request.params, "message", `${plan.package} asks: `) };
   }
   if (request.method === "sampling/createMessage") {

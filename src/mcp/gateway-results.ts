@@ -1,16 +1,17 @@
 import type { ErrorBody } from "../base/errors.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { CallResult, GatewayPlan, ReadResult } from "../kit-api.ts";
-import { bodyToJson, INVALID_PARAMS, METHOD_NOT_FOUND, REFUSED, RESOURCE_NOT_FOUND, RpcError } from "./gateway-rpc.ts";
+import { bodyToJson, INVALID_PARAMS, METHOD_NOT_FOUND, REFUSED, RESOURCE_NOT_FOUND, RpcError, URL_ELICITATION_REQUIRED } from "./gateway-rpc.ts";
 
 /**
- * What became of a tools/call, as an MCP result (contracts 6). Bad arguments and unknown tools are thrown as an {@link RpcError};
+ * What became of a tools/call, as an MCP result (contracts 6). Bad arguments, unknown tools, and addresses to open first for a client that
+ * can show them (`opensAddresses`) are thrown as an {@link RpcError};
  * every other refusal is an `isError` result, so that the model reads it. `hasOutputSchema`: then the error shape stays out of
  * `structuredContent`, because clients check that against the schema even for errors; text and `_meta` have it always.
  */
 export function toolResult(
   call: CallResult,
-  settings: { readonly invalidArguments: GatewayPlan["invalidArguments"]; readonly hasOutputSchema: boolean },
+  settings: { readonly invalidArguments: GatewayPlan["invalidArguments"]; readonly hasOutputSchema: boolean; readonly opensAddresses: boolean },
 ): JsonObject {
   const { error, result } = call;
   if (error === null && result !== null) return result;
@@ -21,6 +22,7 @@ export function toolResult(
   );
   if (error?.error_code === "TOOL_NOT_FOUND" || (error?.error_code === "INVALID_ARGUMENTS" && settings.invalidArguments === "error"))
     throw new RpcError(INVALID_PARAMS, error.message, body);
+  if (error?.error_code === "ELICITATION_REQUIRED" && settings.opensAddresses) throw refusal(error);
   return {
     content: [{ type: "text", text: JSON.stringify(body) }],
     ...(settings.hasOutputSchema ? {} : { structuredContent: body }),
@@ -42,6 +44,8 @@ export function readResult(read: ReadResult, subject?: Json): JsonObject {
 export function refusal(error: ErrorBody, subject?: Json): RpcError {
   const body = bodyToJson(error);
   switch (error.error_code) {
+    case "ELICITATION_REQUIRED":
+      return new RpcError(URL_ELICITATION_REQUIRED, error.message, { ...body, ...(error.details as JsonObject) });
     case "RESOURCE_NOT_FOUND":
       return new RpcError(RESOURCE_NOT_FOUND, error.message, { ...body, ...(subject === undefined ? {} : { uri: subject }) });
     case "PROMPT_NOT_FOUND":

@@ -16,6 +16,8 @@ export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;
 export const RESOURCE_NOT_FOUND = -32002;
+/** A person has to open an address before the request can run (2025-11-25). */
+export const URL_ELICITATION_REQUIRED = -32042;
 /** A refusal of the kit outside tools/call; `data` is the one error shape. */
 export const REFUSED = -32000;
 /** As the MCP SDK says it; what counts for clients is status 404. */

@@ -3,6 +3,7 @@ import { KitError, messageOf } from "../base/errors.ts";
 import { isObject, own, type Json, type JsonObject } from "../base/json.ts";
 import type { Principal } from "../base/principal.ts";
 import type { ServerRequest } from "../runtime/ports.ts";
+import { Elicitations } from "./gateway-elicitations.ts";
 import type { Outlet } from "./gateway-outlet.ts";
 import { INTERNAL_ERROR, INVALID_REQUEST, readMessage, rpcFault, rpcNotification, rpcResult, RpcError, type RpcId } from "./gateway-rpc.ts";
 import { refusal, unknownMethod } from "./gateway-results.ts";
@@ -63,6 +64,7 @@ export class GatewaySession {
   /** Conversations that calls of this session belonged to; the newest when there are very many. */
   readonly conversations: Set<string>;
   readonly inFlight = new Map<RpcId, InFlight>();
+  readonly elicitations = new Elicitations();
   readonly #find: SessionOptions["find"];
   readonly #asked = new Map<RpcId, { resolve: (result: JsonObject) => void; reject: (error: Error) => void }>();
   #nextId = 0;
@@ -134,6 +136,8 @@ export class GatewaySession {
     } catch (error) {
       if (abort.signal.aborted) return null;
       const fault = error instanceof KitError ? refusal(error.toBody()) : error;
+      const addresses = fault instanceof RpcError ? own(fault.data, "elicitations") : undefined;
+      if (Array.isArray(addresses)) this.elicitations.note(addresses);
       return fault instanceof RpcError ? rpcFault(id, fault.code, fault.message, fault.data) : rpcFault(id, INTERNAL_ERROR, messageOf(fault));
     } finally {
       this.inFlight.delete(id);
@@ -154,6 +158,11 @@ export class GatewaySession {
     return [...NEEDED_CAPABILITY.values()].some((name) => isObject(own(this.capabilities, name)));
   }
 
+  /** Whether the client can have its person open an address (URL mode elicitation). */
+  get opensAddresses(): boolean {
+    return isObject(own(own(this.capabilities, "elicitation"), "url"));
+  }
+
   /**
    * Asks the client, on the stream of the call that caused the request, and nowhere else. Rejects when the client did not declare
    * the capability, cannot be reached on that stream, refuses, or the call ends.
@@ -162,6 +171,10 @@ export class GatewaySession {
     const capability = NEEDED_CAPABILITY.get(request.method);
     if (capability === undefined || !isObject(own(this.capabilities, capability)))
       return Promise.reject(new Error(`the calling client does not offer ${capability ?? request.method}`));
+    if (request.method === "elicitation/create" && own(request.params, "mode") === "url") {
+      if (!this.opensAddresses) return Promise.reject(new Error("the calling client opens no addresses (elicitation.url)"));
+      this.elicitations.note([request.params]);
+    }
     return new Promise((resolve, reject) => {
       const id = `aurora-${(this.#nextId += 1)}`;
       const signals = [request.signal, flight.abort.signal];

@@ -85,7 +85,11 @@ export function calledTool(deps: ToolDeps, session: GatewaySession, params: Json
 /** The answer to a call that ended. What is hidden from a client does not exist for it: the audit log has the reason, the answer has not. */
 export function callAnswer(deps: ToolDeps, session: GatewaySession, named: NamedTool, call: CallResult): JsonObject {
   refuseHidden(deps, session, named, call);
-  return toolResult(call, { invalidArguments: deps.settings().invalidArguments, hasOutputSchema: named.definition["outputSchema"] !== undefined });
+  return toolResult(call, {
+    invalidArguments: deps.settings().invalidArguments,
+    hasOutputSchema: named.definition["outputSchema"] !== undefined,
+    opensAddresses: session.opensAddresses,
+  });
 }
 
 /** Throws what a call to an unknown tool gets when the policy denied the call and the tool is hidden from the client. */

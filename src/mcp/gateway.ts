@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { KitError } from "../base/errors.ts";
-import { canonicalJson, isObject, type JsonObject } from "../base/json.ts";
+import { canonicalJson, isObject, own, type JsonObject } from "../base/json.ts";
 import type { Principal } from "../base/principal.ts";
 import type { CallOptions, Kit, Logger } from "../kit-api.ts";
 import { wantsLog } from "./gateway-log.ts";
@@ -41,6 +41,12 @@ export interface Gateway {
 
 /** Subscriptions of one session. */
 const MAX_SUBSCRIPTIONS = 1000;
+
+/** Whom a connection of an app serves where it serves one client alone. */
+interface Conversation {
+  readonly client: string;
+  readonly session: string;
+}
 
 type ListName = "tools" | "prompts" | "resources";
 
@@ -105,7 +111,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     }
     for (const [client, next] of now) shown.set(client, next);
   };
-  const passNotification = (app: string, method: string, params: JsonObject, scope?: { readonly client: string; readonly session: string }): void => {
+  const passNotification = (app: string, method: string, params: JsonObject, scope?: Conversation): void => {
+    if (method === "notifications/elicitation/complete") return passCompletion(sessions, app, params, scope);
     if (method !== "notifications/message") return;
     for (const { session, outlet } of receivers(sessions, tasks, app, scope))
       if (wantsLog(params, session.logLevel)) outlet.send(rpcNotification(method, params));
@@ -164,7 +171,7 @@ function receivers(
   sessions: Iterable<GatewaySession>,
   tasks: GatewayTasks,
   app: string,
-  scope?: { readonly client: string; readonly session: string },
+  scope?: Conversation,
 ): { readonly session: GatewaySession; readonly outlet: Outlet }[] {
   const users = new Map<GatewaySession, Outlet>();
   // The session of a task may have ended before the task: it still uses the app.
@@ -173,9 +180,22 @@ function receivers(
     const flight = lastFlight(session, app);
     if (flight || scope) users.set(session, flight?.outlet ?? session.outlet);
   }
-  const fitting = [...users].filter(([session]) => !scope || (session.principal.client === scope.client && session.conversations.has(scope.session)));
+  const fitting = [...users].filter(([session]) => !scope || isOf(session, scope));
   if (!scope && fitting.length !== 1) return [];
   return fitting.filter(([session]) => !session.closed).map(([session, outlet]) => ({ session, outlet }));
+}
+
+/** Tells the client that was asked to open an address, and nobody else, that its person has been there. */
+function passCompletion(sessions: Iterable<GatewaySession>, app: string, params: JsonObject, scope?: Conversation): void {
+  for (const session of sessions) {
+    if (scope && !isOf(session, scope)) continue;
+    if (session.elicitations.complete(app, own(params, "elicitationId")))
+      (lastFlight(session, app)?.outlet ?? session.outlet).send(rpcNotification("notifications/elicitation/complete", params));
+  }
+}
+
+function isOf(session: GatewaySession, scope: Conversation): boolean {
+  return session.principal.client === scope.client && session.conversations.has(scope.session);
 }
 
 function lastFlight(session: GatewaySession, app: string): InFlight | undefined {
