@@ -211,17 +211,45 @@ describeInBrowser("the web page in Chromium", () => {
     await page.getByRole("heading", { name: "No errors" }).waitFor();
   });
 
-  it("fits a screen of 360 px in every view, and the picture stays a picture", async () => {
-    await page.setViewportSize({ width: 360, height: 740 });
+  it.each([360, 320])("fits a screen of %i px in every view, and the picture stays a picture", async (width) => {
+    await page.setViewportSize({ width, height: 740 });
     for (const view of ["graph", "graph/app%3Aim.polaris.qq", "approvals", "events", "tools", "tools/im.polaris.qq.send_message", "pins", "config"]) {
       await open(view);
       await page.waitForTimeout(200);
-      expect([view, await scrollWidth()]).toEqual([view, 360]);
+      expect([view, await scrollWidth()]).toEqual([view, width]);
     }
     await open("graph");
     await page.locator(".node").nth(8).waitFor();
-    const tab = await page.getByRole("link", { name: /^Config/ }).boundingBox();
-    expect(tab!.x + tab!.width).toBeLessThanOrEqual(360);
+    for (const part of [page.getByRole("link", { name: /^Config/ }), page.getByRole("button", { name: "Sign out" }), page.locator("#host-name")]) {
+      const { x, width: size } = (await part.boundingBox())!;
+      expect(x + size).toBeLessThanOrEqual(width);
+    }
+    await page.setViewportSize({ width: 1240, height: 800 });
+  });
+
+  it("shows what was chosen far down on a small screen, begins each view at its top, and keeps the focus where it was", async () => {
+    await page.setViewportSize({ width: 360, height: 640 });
+    await open("graph");
+    const node = page.locator('[data-key="app:org.example.search"]');
+    await node.focus();
+    await page.keyboard.press("Enter");
+    const close = page.getByRole("link", { name: "Close" });
+    await expect.poll(async () => (await close.boundingBox())!.y).toBeLessThan(200);
+    const focused = (): Promise<unknown> => page.evaluate("document.activeElement.dataset.key");
+    await expect.poll(focused).toBe("app:org.example.search");
+    await close.focus();
+    await page.keyboard.press("Enter");
+    await close.waitFor({ state: "detached" });
+    await expect.poll(focused).toBe("app:org.example.search");
+    expect(await page.evaluate("scrollY")).toBeGreaterThan(0);
+    await page.getByRole("link", { name: "Tools" }).click();
+    await page.locator(".tool-row").first().waitFor();
+    expect(await page.evaluate("scrollY")).toBe(0);
+    await page.locator(".tool-row").last().focus();
+    const row = await focused();
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "All tools" }).press("Enter");
+    await expect.poll(focused).toBe(row);
     await page.setViewportSize({ width: 1240, height: 800 });
   });
 

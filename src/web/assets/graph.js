@@ -1,11 +1,13 @@
 import { h, put, s } from "./dom.js";
 import { showNodePanel } from "./graph-panel.js";
 import { layOut, SQUARE, SQUARE_STEP } from "./graph-layout.js";
-import { redraw } from "./parts.js";
+import { redraw, reveal } from "./parts.js";
 import { changes, state } from "./store.js";
 import { counted, safeText } from "./text.js";
 
 const PULSE_MS = 1400;
+/** From here on lines lie so close that they are drawn fainter. */
+const MANY_EDGES = 50;
 
 /**
  * The picture: policies, apps with their tools, and signals, with live states. A chosen part opens its panel.
@@ -20,6 +22,9 @@ export function showGraph(root, signal, selected) {
     root,
     h("h1", { class: "sr-only" }, "Graph"),
     summaryLine(),
+    state.status.apps.length === 0
+      ? h("p", { class: "empty" }, "No apps yet. Name one under apps in topology.yaml; it appears here when it is saved and reloaded.")
+      : null,
     h("div", { class: selected === "" ? "graph" : "graph split" }, picture, selected === "" ? null : panel),
   );
 
@@ -53,7 +58,9 @@ export function showGraph(root, signal, selected) {
     { signal },
   );
   changes.addEventListener("pulse", (event) => pulse(picture, `app:${/** @type {CustomEvent} */ (event).detail.header.source.app}`), { signal });
-  if (selected !== "") showNodePanel(panel, selected, signal);
+  if (selected === "") return;
+  showNodePanel(panel, selected, signal);
+  reveal(panel);
 }
 
 function summaryLine() {
@@ -90,7 +97,7 @@ function drawLayout(layout, selected) {
       viewBox: `0 0 ${layout.width} ${layout.height}`,
       width: layout.width,
       height: layout.height,
-      class: dims ? "dims" : null,
+      class: `${dims ? "dims" : ""}${layout.edges.length > MANY_EDGES ? " many" : ""}`,
       role: "group",
       "aria-label": "Policies, apps and signals",
     },

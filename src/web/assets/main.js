@@ -29,6 +29,8 @@ const leave = byId("leave");
 
 /** @type {AbortController | null} */
 let shown = null;
+/** The view and the part in it that are shown. */
+let at = ["", ""];
 
 /** @param {string} id */
 function byId(id) {
@@ -55,9 +57,14 @@ function showView() {
   const view = open.find((one) => one.name === name) ?? /** @type {(typeof VIEWS)[number]} */ (open[0]);
   content.className = `view-${view.name}`;
   const root = h("div", {});
+  const focused = content.contains(document.activeElement);
+  const [before, partBefore = ""] = at;
+  at = [view.name, selected ?? ""];
   put(content, root);
   for (const old of document.querySelectorAll(".note.plain")) old.remove();
-  view.show(root, shown.signal, selected);
+  view.show(root, shown.signal, selected ?? "");
+  if (before !== view.name) scrollTo(0, 0);
+  else if (focused) keepFocus(selected ?? "", partBefore, shown.signal);
   put(
     tabs,
     open.map((one) =>
@@ -70,6 +77,27 @@ function showView() {
     ),
   );
   showCounts();
+}
+
+/**
+ * A view that was put together anew keeps the focus: on the part that was chosen, or on the one that was left.
+ * @param {string} chosen
+ * @param {string} left
+ * @param {AbortSignal} signal
+ */
+function keepFocus(chosen, left, signal) {
+  // The picture is drawn when its width is known, after the next layout.
+  requestAnimationFrame(() =>
+    setTimeout(() => {
+      if (signal.aborted || document.activeElement !== document.body) return;
+      for (const key of [chosen, left]) {
+        const part = /** @type {HTMLElement | null} */ (key === "" ? null : content.querySelector(`[data-key="${CSS.escape(key)}"]`));
+        part?.focus({ preventScroll: key === chosen });
+        if (document.activeElement === part) return;
+      }
+      content.focus({ preventScroll: true });
+    }),
+  );
 }
 
 /** The figures beside the tabs, the head line and the title. */

@@ -86,3 +86,12 @@ export function redraw(element, ...children) {
   put(element, ...children);
   if (key) /** @type {HTMLElement | null} */ (element.querySelector(`[data-key="${CSS.escape(key)}"]`))?.focus({ preventScroll: true });
 }
+
+/**
+ * Brings a panel into sight where it does not stay beside what it belongs to: on a narrow screen it is above, and whoever chose something
+ * further down would not see it.
+ * @param {HTMLElement} panel
+ */
+export function reveal(panel) {
+  if (getComputedStyle(panel).position === "static") panel.scrollIntoView();
+}

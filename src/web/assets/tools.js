@@ -1,6 +1,6 @@
 import { ask } from "./api.js";
 import { h, put } from "./dom.js";
-import { chip, facts } from "./parts.js";
+import { chip, facts, reveal } from "./parts.js";
 import { changes, state } from "./store.js";
 import { counted, jsonBlock, placeText, safe } from "./text.js";
 
@@ -48,8 +48,13 @@ export function showTools(root, signal, selected) {
   changes.addEventListener("change", (event) => void (/** @type {CustomEvent} */ (event).detail === "tools" && draw()), { signal });
   draw();
   const tool = state.tools.find((row) => row.name === selected);
+  if (selected !== "") reveal(detail);
   if (tool) void showTool(detail, tool);
-  else put(detail, h("p", { class: "empty" }, selected === "" ? "Choose a tool." : "No app shows this tool now."));
+  else
+    put(
+      detail,
+      h("p", { class: "empty" }, state.tools.length === 0 ? "No app shows a tool now." : selected === "" ? "Choose a tool." : "No app shows this tool now."),
+    );
 }
 
 /**
@@ -74,7 +79,7 @@ function toolRow(tool, current) {
     {},
     h(
       "a",
-      { href: `#tools/${encodeURIComponent(tool.name)}`, class: "tool-row", "aria-current": current ? "true" : null },
+      { href: `#tools/${encodeURIComponent(tool.name)}`, class: "tool-row", "data-key": tool.name, "aria-current": current ? "true" : null },
       h("span", { class: "tool-name" }, safe(tool.tool)),
       h("span", { class: "tool-app muted" }, safe(tool.app)),
       h("span", { class: "tool-chips" }, chip("risk", tool.risk), chip("action", tool.action), tool.state === "exposed" ? null : chip("tool", tool.state)),
