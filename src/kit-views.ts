@@ -62,6 +62,8 @@ export interface ApprovalRow {
   readonly state: "pending" | "approved" | "denied" | "expired" | "used" | "withdrawn" | "cancelled";
   /** Set where an app asks a person something; null where a call waits. */
   readonly question: QuestionRow | null;
+  /** What was filled in, from the first yes on; null where nothing was, or no form is asked. */
+  readonly answer: Json;
   readonly decided_by: readonly string[];
 }
 

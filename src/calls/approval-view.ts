@@ -22,6 +22,7 @@ export function approvalRow(approval: Approval, masker: Masker): ApprovalRow {
     expires_at: new Date(approval.expiresAt).toISOString(),
     state: approval.state,
     question: approval.question === undefined ? null : questionRow(approval.question, masker),
+    answer: masker.value(approval.answer ?? null) as Json,
     decided_by: approval.deniedBy === null ? approval.approvedBy : [...approval.approvedBy, approval.deniedBy],
   };
 }

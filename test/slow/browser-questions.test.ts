@@ -59,8 +59,9 @@ describeInBrowser("questions of apps, in Chromium", () => {
             grants: { elicitation: { approvals: true } },
           },
         },
-        { gateway: { listen: "127.0.0.1:0" }, pins: "off" },
+        { gateway: { listen: "127.0.0.1:0" }, pins: "off", policies: ["policies/*.yaml"] },
       ),
+      "topology/policies/p.yaml": "approvals: {}\n",
     });
     browser = await openBrowser();
     ({ page } = browser);
@@ -144,6 +145,21 @@ describeInBrowser("questions of apps, in Chromium", () => {
     await card.getByLabel(/^Reason/).fill("not today");
     await card.getByRole("button", { name: new RegExp(`^${button} `) }).click();
     expect(await heard).toEqual({ action });
+  });
+
+  it("a second person sees the answer of the first, and confirms just that", async () => {
+    await host.workspace.write("topology/policies/p.yaml", "approvals: { four_eyes: true }\n");
+    await host.kit.reload();
+    const { card, heard } = await ask(FORM);
+    await card.getByLabel(/^City/).fill("Bergen");
+    await host.kit.decideApproval(host.kit.listApprovals()[0]!.id, "approve", "ann", undefined, { city: "Oslo", seats: 1, window: true });
+    await card.getByText("ann", { exact: true }).waitFor();
+    expect(await card.locator("pre").last().textContent()).toContain('"city": "Oslo"');
+    expect(await card.locator(".question-form").count()).toBe(0);
+    await card.getByRole("button", { name: /^Approve/ }).click();
+    expect(await heard).toEqual({ action: "accept", content: { city: "Oslo", seats: 1, window: true } });
+    await host.workspace.write("topology/policies/p.yaml", "approvals: {}\n");
+    await host.kit.reload();
   });
 
   it("an address: its site stands by itself, the link opens exactly that in a tab that knows nothing of this one, and nobody else fetches it", async () => {

@@ -109,6 +109,7 @@ export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
       expires_at: "2026-01-01T00:10:00Z",
       state: "pending",
       question: null,
+      answer: null,
       decided_by: [],
     };
     const entry = { row, key, waiters: [] as (() => void)[] };

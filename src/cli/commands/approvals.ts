@@ -1,3 +1,4 @@
+import { stringifyExact } from "../../base/exact-json.ts";
 import type { ApprovalRow, QuestionRow } from "../../kit-api.ts";
 import { escapeInvisible, truncate } from "../../base/text.ts";
 import { readArguments } from "../arguments.ts";
@@ -31,8 +32,15 @@ const list = defineCommand<{ all?: boolean }>({
 });
 
 /** How a question reads and how it is answered. */
-function questionLines({ id, app }: ApprovalRow, question: QuestionRow): string[] {
+function questionLines({ id, app, answer, decided_by }: ApprovalRow, question: QuestionRow): string[] {
   const said = `  ${escapeInvisible(app)} asks: ${escapeInvisible(question.message)}`;
+  if (question.mode === "form" && answer !== null)
+    return [
+      ``,
+      said,
+      `  ${escapeInvisible(decided_by.join(", "))} answered: ${escapeInvisible(stringifyExact(answer))}`,
+      `  confirm exactly that: aurora-mcp approvals approve ${id}   (or deny, or cancel)`,
+    ];
   if (question.mode === "form")
     return [
       ``,

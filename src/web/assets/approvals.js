@@ -22,18 +22,20 @@ export function showApprovals(root, signal) {
   const decidedTitle = h("h2", {}, "Decided");
   put(root, h("h1", {}, "Approvals"), empty, open, decidedTitle, decided);
 
-  /** @type {Map<string, { card: HTMLElement, state: string }>} */
+  /** @type {Map<string, { card: HTMLElement, shown: string }>} */
   const cards = new Map();
   const atFirst = new Set(state.approvals.filter((row) => row.state !== "pending").map((row) => row.id));
   const draw = () => {
     for (const row of state.approvals) {
       const known = cards.get(row.id);
-      if (known?.state === row.state) continue;
+      // The first of two people to say yes changes what the second decides on.
+      const shown = JSON.stringify([row.state, row.decided_by]);
+      if (known?.shown === shown) continue;
       const card = approvalCard(row);
       if (known) known.card.replaceWith(card);
       else if (atFirst.has(row.id)) decided.prepend(card);
       else open.append(card);
-      cards.set(row.id, { card, state: row.state });
+      cards.set(row.id, { card, shown });
     }
     while (decided.children.length > MAX_DECIDED) decided.lastElementChild?.remove();
     empty.hidden = open.children.length > 0;
@@ -61,12 +63,14 @@ function approvalCard(row) {
       ...questionFacts(row.question),
       ["Rule", row.rule && h("span", {}, safe(row.rule.id), " ", h("code", {}, safe(placeText(row.rule))))],
       ["Since", clockTime(row.created_at)],
-      [pending ? "Expires" : "Decided by", pending ? h("span", { "data-expires": row.expires_at }, timeLeft(row.expires_at)) : safe(row.decided_by.join(", "))],
+      [pending ? "Approved by" : "Decided by", row.decided_by.length > 0 && safe(row.decided_by.join(", "))],
+      ["Expires", pending && h("span", { "data-expires": row.expires_at }, timeLeft(row.expires_at))],
     ]),
     hidden > 0 && h("p", { class: "warn" }, `${counted(hidden, "character")} in these arguments cannot be seen by themselves; below they stand marked.`),
     ...(row.question
       ? [h("details", {}, h("summary", {}, "The whole request"), jsonBlock(row.arguments))]
       : [h("h3", {}, "Arguments"), jsonBlock(row.arguments)]),
+    ...(row.answer === null ? [] : [h("h3", {}, "Answer"), jsonBlock(row.answer)]),
     pending && decision(row),
   );
 }
@@ -75,7 +79,8 @@ function approvalCard(row) {
 function decision(row) {
   const reason = h("input", { type: "text", maxlength: 2000, placeholder: "Reason (optional)", "aria-label": `Reason for ${row.tool}`, autocomplete: "off" });
   const fault = h("p", { class: "warn", role: "alert", hidden: true });
-  const form = row.question?.mode === "form" ? formFields(row.question.schema) : null;
+  // A second person confirms the answer that stands there, or denies it.
+  const form = row.question?.mode === "form" && row.answer === null ? formFields(row.question.schema) : null;
   /** @param {"approve" | "deny" | "cancel"} word */
   const decide = (word) => async () => {
     fault.hidden = true;

@@ -12,13 +12,13 @@ export function chip(kind, word) {
 
 /**
  * Rows of name and value; rows without a value are left out.
- * @param {[string, Node | string | number | null | undefined][]} rows
+ * @param {[string, Node | string | number | null | undefined | false][]} rows
  */
 export function facts(rows) {
   return h(
     "dl",
     { class: "facts" },
-    rows.flatMap(([name, value]) => (value === null || value === undefined || value === "" ? [] : [h("dt", {}, name), h("dd", {}, value)])),
+    rows.flatMap(([name, value]) => (value === null || value === undefined || value === false || value === "" ? [] : [h("dt", {}, name), h("dd", {}, value)])),
   );
 }
 
