@@ -1,7 +1,7 @@
 /* Made from schemas/topology.schema.json by `npm run generate`. Do not edit. */
 
 /**
- * How long a health probe may take; any answer proves life. A server is probed every 30 s, and at once when a call timed out and not a word came meanwhile.
+ * How long a health probe may take; any answer proves life. A server without running calls is probed every 30 s, any server at once when a call timed out and not a word came meanwhile.
  */
 export type Duration = number | string;
 /**
@@ -153,6 +153,10 @@ export interface AppEntry {
    * Calls that may run on this app at the same time; more wait.
    */
   max_concurrent_calls?: number;
+  /**
+   * Under isolation: session, connections at the same time; the longest unused one makes room. One that is unused for half an hour is closed.
+   */
+  max_sessions?: number;
   tools?: ToolSelection;
   /**
    * shared: one connection for all. session: one connection per calling client, needed for server-to-client requests.

@@ -95,6 +95,12 @@ export interface AppStatus {
   readonly reason: string | null;
   readonly source: string;
   readonly calls: number;
+  /** Under `isolation: session`: the connections of calling sessions, and how many were lost, the last for `reason`; null where all share one. */
+  readonly sessions: {
+    readonly open: readonly { readonly pid: number | null; readonly calls: number; readonly since: string }[];
+    readonly lost: number;
+    readonly reason: string | null;
+  } | null;
   readonly dropped: readonly { readonly kind: string; readonly name: string; readonly reason: string }[];
   readonly warnings: readonly string[];
   /** What the text lint finds in what the server shows; `item` as `lock --accept` names it. */

@@ -77,5 +77,11 @@ function configText(status: KitStatus, style: Style): string {
 }
 
 function notesOf(app: AppStatus): string[] {
-  return [...app.dropped.map((item) => `${item.kind} "${item.name}" left out: ${item.reason}`), ...app.warnings];
+  const { sessions } = app;
+  return [
+    ...(sessions === null ? [] : [`${count(sessions.open.length, "session")} with a connection of its own`]),
+    ...(sessions === null || sessions.lost === 0 ? [] : [`${count(sessions.lost, "connection")} of sessions lost, the last one: ${sessions.reason}`]),
+    ...app.dropped.map((item) => `${item.kind} "${item.name}" left out: ${item.reason}`),
+    ...app.warnings,
+  ];
 }

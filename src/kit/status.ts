@@ -81,6 +81,7 @@ export function appStatus(view: AppView, snapshot: Snapshot, findings: AppStatus
     reason,
     source: view.source,
     calls: view.calls,
+    sessions: view.sessions && { ...view.sessions, open: view.sessions.open.map((each) => ({ ...each, since: new Date(each.since).toISOString() })) },
     dropped: view.listing?.dropped ?? [],
     warnings: view.listing?.warnings ?? [],
     findings,

@@ -54,6 +54,8 @@ export interface AppPlan {
   readonly maxTotalTimeoutMs: number;
   readonly drainTimeoutMs: number;
   readonly maxConcurrentCalls: number;
+  /** Connections of calling sessions at the same time, where the app is isolated. */
+  readonly maxSessions: number;
   readonly include: readonly Glob[] | null;
   readonly exclude: readonly Glob[];
   readonly rename: Readonly<Record<string, string>>;

@@ -9,7 +9,8 @@ import { AlarmClock } from "./alarm-clock.ts";
 import { Drains, REPLACED, TAKEN_OUT } from "./drains.ts";
 import type { Generation } from "./generation.ts";
 import { listingDigest } from "./listing-digest.ts";
-import type { AppState } from "./snapshot.ts";
+import { LostSessions } from "./lost-sessions.ts";
+import type { AppState, SessionsView } from "./snapshot.ts";
 import { Relisting } from "./relisting.ts";
 import { Retries } from "./retries.ts";
 import { Standing } from "./standing.ts";
@@ -39,8 +40,7 @@ export class AppRunner {
   #starts = 0;
   #forced = false;
   #starting: AbortController | null = null;
-  /** The running generation is silent where an answer was due: it is probed before its turn. */
-  #suspect: Generation | null = null;
+  readonly #lostSessions = new LostSessions();
   /** Why the running generation died, until the back-off has been told. */
   #crash: string | null = null;
   readonly #clock = new AlarmClock();
@@ -84,6 +84,10 @@ export class AppRunner {
   }
   get calls(): number {
     return this.#current?.leases ?? 0;
+  }
+  /** Connections that serve one calling session each, and what became of others; null where the app is shared by all. */
+  get sessions(): SessionsView | null {
+    return this.#plan.isolation === "session" ? this.#lostSessions.view(this.#current) : null;
   }
   /** What the server shows; kept while it is being restarted (contracts 4), gone when the app is parked, failed or stopped. */
   get listing(): AppListing | null {
@@ -164,7 +168,7 @@ export class AppRunner {
 
   /** A calling session has gone: its own connection, where it had one, is closed. */
   endSession(scope: string): void {
-    void this.#current?.closeSession(scope);
+    this.#current?.sessions.end(scope);
   }
 
   async #run(): Promise<void> {
@@ -192,10 +196,11 @@ export class AppRunner {
     }
     const settled = this.#retries.isHopeless(plan);
     if (this.#forced || (!settled && (current === null || !sameConnection(current.plan, plan)))) return this.#startNew(plan);
-    if (current !== null && this.#suspect === current) return this.#probe(current);
+    if (current?.suspect === true) return this.#probe(current);
     if (current !== null && this.#relisting.take()) return this.#listAgain(current);
     const woken = await this.#clock.sleep(current === null ? null : PROBE_EVERY_MS);
-    if (!woken && current !== null && this.#current === current) await this.#probe(current);
+    // A server that works on a call may be too busy to answer; if it hangs, the call's time-out tells.
+    if (!woken && current !== null && this.#current === current && current.leases === 0) await this.#probe(current);
   }
 
   async #startNew(plan: AppPlan): Promise<void> {
@@ -239,7 +244,6 @@ export class AppRunner {
   }
 
   #swapIn(generation: Generation): void {
-    const { events } = this.deps;
     const old = this.#current;
     const before = old?.listing ?? this.#lastListing;
     this.#current = generation;
@@ -252,15 +256,13 @@ export class AppRunner {
     this.#standing.nextAttempt = null;
     generation.shared.onNotification((method, params) => this.#onNotification(method, params));
     generation.shared.onClosed((reason) => this.#onClosed(generation, reason));
-    generation.onSilence = () => {
-      this.#suspect = generation;
-      this.#clock.nudge();
-    };
+    generation.onSessionLost = (message) => this.#lostSessions.hear(message, this.deps);
+    generation.onSilence = () => this.#clock.nudge();
     this.#standing.set("ready", null);
     // The start is told last: whoever only follows the newest event of an app never takes one that runs for one that is down.
     if (old) void this.#drains.makeRoom(old, "beside");
-    events.onStarted(generation.life);
-    if (before && listingDigest(before) !== listingDigest(generation.listing)) events.onListed(before, generation.listing);
+    this.deps.events.onStarted(generation.life);
+    if (before && listingDigest(before) !== listingDigest(generation.listing)) this.deps.events.onListed(before, generation.listing);
     if (generation.shared.closed) this.#onClosed(generation, diedAs("closed right after the start"));
   }
 
@@ -320,7 +322,7 @@ export class AppRunner {
     if (this.#current !== generation) return;
     this.#current = null;
     if (isHealthy(generation.startedAt, this.deps.clock.monotonic())) this.#retries.healthy();
-    void this.#drains.letGo(generation, 0, reason.message, true);
+    this.#drains.crashed(generation, reason.message);
     this.deps.events.onCrashed(generation.life, reason);
     this.#crash = reason.message;
     this.#retries.died();
@@ -330,7 +332,7 @@ export class AppRunner {
 
   async #probe(generation: Generation): Promise<void> {
     this.#relisting.forget();
-    this.#suspect = null;
+    generation.suspect = false;
     const alive = await generation.shared.alive(generation.plan.healthTimeoutMs);
     if (alive && isHealthy(generation.startedAt, this.deps.clock.monotonic())) this.#retries.healthy();
     if (alive || this.#current !== generation) return;

@@ -41,6 +41,12 @@ export class Drains {
     return drain;
   }
 
+  /** The shared connection of a generation is gone: its calls are cut off at once, those of sessions may finish. */
+  crashed(generation: Generation, why: string): void {
+    generation.sharedLost(new LinkError("closed", `app ${this.#app} ${why}`, { sent: true }));
+    void this.letGo(generation, generation.plan.drainTimeoutMs, why, true);
+  }
+
   /** None of them takes longer than this from now on. */
   hurry(drainMs: number, why: string): void {
     for (const generation of this.#running.keys()) void this.letGo(generation, drainMs, why);

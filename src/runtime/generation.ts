@@ -3,6 +3,7 @@ import { MAX_TIMER_MS } from "../base/durations.ts";
 import type { AppPlan } from "../plan/types.ts";
 import type { AppListing } from "../tools/types.ts";
 import { LinkError, type Connection, type ServerRequest } from "./ports.ts";
+import { SessionConnections, type Hold } from "./session-connections.ts";
 import type { JsonObject } from "../base/json.ts";
 
 /** A call's hold on a connection. While it lasts, the connection is not closed; `signal` aborts when the drain limit is over. */
@@ -42,12 +43,17 @@ export class Generation {
   readonly startedAt: number;
   /** Which life of the app this is: 0 is the first. Set when it takes over. */
   restarts = 0;
+  /** A call timed out in silence: the server is to be probed before its turn. */
+  suspect = false;
   /** Told when a call on the shared connection timed out and not a word came meanwhile. */
   onSilence: () => void = () => {};
+  /** Told when the connection of one session ended without this side wanting it, and why. */
+  onSessionLost: (message: string) => void = () => {};
+  /** The shared connection as calls hold it. */
+  readonly hold: Hold;
+  readonly sessions: SessionConnections;
   readonly #pid: number | null;
-  readonly #sessions = new Map<string, Promise<Connection>>();
   readonly #hooks = new Map<string, Set<CallHooks>>();
-  readonly #overdue = new CancelSource();
   #leases = 0;
   #idle: (() => void)[] = [];
   #waiting: (() => void)[] = [];
@@ -61,6 +67,11 @@ export class Generation {
     this.listing = listing;
     this.startedAt = startedAt;
     this.#pid = shared.pid;
+    this.hold = { connection: shared, cut: new CancelSource(), onSilence: () => this.#silent(), release() {} };
+    this.sessions = new SessionConnections(
+      () => this.plan,
+      (message) => this.onSessionLost(message),
+    );
   }
 
   /** Names this life for events; also after its process has gone. */
@@ -76,44 +87,24 @@ export class Generation {
     return this.#closing !== undefined;
   }
 
-  /** Every connection that is up. */
-  async connections(): Promise<Connection[]> {
-    const sessions = await Promise.allSettled(this.#sessions.values());
-    return [this.shared, ...sessions.flatMap((s) => (s.status === "fulfilled" ? [s.value] : []))];
-  }
-
-  /** The connection of one calling session, made by `open` when there is none yet; a failed one is tried again next time. */
-  session(scope: string, open: () => Promise<Connection>): Promise<Connection> {
-    const known = this.#sessions.get(scope);
-    if (known) return known;
-    const opening = open().then((connection) => {
-      connection.onClosed(() => this.#sessions.delete(scope));
-      return connection;
-    });
-    opening.catch(() => this.#sessions.delete(scope));
-    this.#sessions.set(scope, opening);
-    return opening;
-  }
-
-  /** Ends the connection of a calling session that has gone. */
-  async closeSession(scope: string): Promise<void> {
-    const known = this.#sessions.get(scope);
-    this.#sessions.delete(scope);
-    if (known) await known.then((c) => c.close()).catch(() => undefined);
-  }
-
   /** Waits for one of the app's call places, in order, then holds a connection; a LinkError when the signal aborts first. `hooks` hear of the server meanwhile. */
-  async lease(connection: Connection, hooks: CallHooks, signal: () => AbortSignal): Promise<Lease> {
+  async lease(hold: Hold, hooks: CallHooks, signal: () => AbortSignal): Promise<Lease> {
     for (;;) {
-      const lease = this.tryLease(connection, hooks);
+      const lease = this.tryLease(hold, hooks);
       if (lease !== null) return lease;
-      await this.#turn(signal());
+      try {
+        await this.#turn(signal());
+      } catch (error) {
+        hold.release();
+        throw error;
+      }
     }
   }
 
   /** Holds a connection for a call if one of the app's call places is free, else null. */
-  tryLease(connection: Connection, hooks: CallHooks): Lease | null {
+  tryLease(hold: Hold, hooks: CallHooks): Lease | null {
     if (this.#leases >= this.plan.maxConcurrentCalls) return null;
+    const { connection } = hold;
     this.#leases += 1;
     const running = this.#hooksOf(connection.scope);
     running.add(hooks);
@@ -121,14 +112,16 @@ export class Generation {
     let held = true;
     return {
       connection,
-      signal: this.#overdue.signal,
+      signal: hold.cut.signal,
       timedOut: () => {
-        if (connection === this.shared && connection.heard === heard) this.onSilence();
+        if (connection.heard === heard) hold.onSilence();
       },
       release: () => {
         if (!held) return;
         held = false;
+        hold.release();
         running.delete(hooks);
+        if (running.size === 0 && hold !== this.hold) this.#hooks.delete(connection.scope);
         this.#leases -= 1;
         this.#waiting.shift()?.();
         if (this.#leases === 0) for (const done of this.#idle.splice(0)) done();
@@ -138,13 +131,13 @@ export class Generation {
 
   /** What answers a server's request in a scope; undefined when none or several running calls could have caused it. */
   handlerFor(scope: string): ServerRequestHandler | undefined {
-    const able = [...this.#hooksOf(scope)].flatMap((h) => h.onServerRequest ?? []);
+    const able = [...(this.#hooks.get(scope) ?? [])].flatMap((h) => h.onServerRequest ?? []);
     return able.length === 1 ? able[0] : undefined;
   }
 
   /** Hands a notification to the calls that run in a scope. */
   notify(scope: string, method: string, params: JsonObject): void {
-    for (const hooks of this.#hooksOf(scope)) hooks.onNotification?.(method, params);
+    for (const hooks of this.#hooks.get(scope) ?? []) hooks.onNotification?.(method, params);
   }
 
   /**
@@ -157,20 +150,31 @@ export class Generation {
     return this.#closing;
   }
 
+  /** The shared connection is gone: its calls end at once. Those of sessions have connections of their own, and go on. */
+  sharedLost(reason: Error): void {
+    this.hold.cut.abort(reason);
+  }
+
+  #silent(): void {
+    this.suspect = true;
+    this.onSilence();
+  }
+
   #endWaitIn(ms: number): void {
     if (ms <= 0) this.#late?.();
     else setTimeout(() => this.#late?.(), Math.min(ms, MAX_TIMER_MS)).unref();
   }
 
   async #drain(drainMs: number, reason: Error, force: boolean): Promise<void> {
+    this.sessions.stopOpening(reason);
     if (this.#leases > 0 && drainMs > 0) {
       const late = new Promise<void>((resolve) => (this.#late = resolve));
       const timer = setTimeout(() => this.#late?.(), Math.min(drainMs, MAX_TIMER_MS));
       await Promise.race([new Promise<void>((resolve) => this.#idle.push(resolve)), late]);
       clearTimeout(timer);
     }
-    this.#overdue.abort(reason);
-    await Promise.allSettled((await this.connections()).map((c) => c.close({ force })));
+    this.hold.cut.abort(reason);
+    await Promise.allSettled([this.shared.close({ force }), this.sessions.endAll(reason, force)]);
   }
 
   #hooksOf(scope: string): Set<CallHooks> {

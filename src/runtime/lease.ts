@@ -3,6 +3,7 @@ import type { AppRunner } from "./app-runner.ts";
 import { openConnection, type AppRunnerDeps } from "./bring-up.ts";
 import type { CallHooks, Generation, Lease } from "./generation.ts";
 import type { Connection } from "./ports.ts";
+import type { Hold } from "./session-connections.ts";
 
 /** What a call needs of an app. */
 export interface LeaseRequest {
@@ -22,7 +23,7 @@ export interface LeaseRequest {
 export function leaseConnection(runner: AppRunner, request: LeaseRequest, deps: AppRunnerDeps): Lease | Promise<Lease> {
   const generation = runner.generation;
   const ready = generation !== null && !generation.draining && !isIsolated(generation, request);
-  return (ready ? generation.tryLease(generation.shared, request.hooks) : null) ?? waitForLease(runner, request, deps);
+  return (ready ? generation.tryLease(generation.hold, request.hooks) : null) ?? waitForLease(runner, request, deps);
 }
 
 function isIsolated(generation: Generation, { scope }: LeaseRequest): boolean {
@@ -30,24 +31,41 @@ function isIsolated(generation: Generation, { scope }: LeaseRequest): boolean {
 }
 
 async function waitForLease(runner: AppRunner, request: LeaseRequest, deps: AppRunnerDeps): Promise<Lease> {
-  const { scope, hooks, signal } = request;
+  const { hooks, signal } = request;
   for (;;) {
     const generation = await runner.ready(signal);
-    const connection = isIsolated(generation, request) ? await generation.session(scope, () => openSession(generation, request, deps)) : generation.shared;
-    // A changed app may have taken over meanwhile, also while the call waited for its place; its generation serves the call then.
-    if (generation.draining) continue;
-    const lease = await generation.lease(connection, hooks, signal);
-    if (!generation.draining) return lease;
+    const isolated = isIsolated(generation, request);
+    // A changed app may have taken over meanwhile, also while the call waited for its connection or its place; its generation serves the call then.
+    const hold = isolated ? await holdSession(generation, request, deps) : generation.hold;
+    if (hold === null) continue;
+    const lease = await generation.lease(hold, hooks, signal);
+    if (!generation.draining && !(isolated && lease.connection.closed)) return lease;
     lease.release();
   }
 }
 
+/** The calling session's own connection; null when its generation is on its way out. */
+async function holdSession(generation: Generation, request: LeaseRequest, deps: AppRunnerDeps): Promise<Hold | null> {
+  if (generation.draining) return null;
+  try {
+    return await generation.sessions.hold(request.scope, (signal) => openSession(generation, request, deps, signal), request.signal());
+  } catch (error) {
+    if (generation.draining && !request.signal().aborted) return null;
+    throw error;
+  }
+}
+
 /** A connection for one calling session alone; what the server says on it goes to the calls of that session. */
-async function openSession(generation: Generation, { scope, signal, capabilities }: LeaseRequest, deps: AppRunnerDeps): Promise<Connection> {
-  const connection = await openConnection(generation.plan, scope, deps, () => generation, signal(), capabilities);
-  connection.onNotification((method, params) => {
-    generation.notify(scope, method, params);
-    deps.events.onNotification(method, params, scope);
-  });
-  return connection;
+async function openSession(generation: Generation, { scope, capabilities }: LeaseRequest, deps: AppRunnerDeps, signal: AbortSignal): Promise<Connection> {
+  const leave = await deps.gate.enter(signal);
+  try {
+    const connection = await openConnection(generation.plan, scope, deps, () => generation, signal, capabilities);
+    connection.onNotification((method, params) => {
+      generation.notify(scope, method, params);
+      deps.events.onNotification(method, params, scope);
+    });
+    return connection;
+  } finally {
+    leave();
+  }
 }

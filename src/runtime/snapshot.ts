@@ -1,5 +1,6 @@
 import type { AppPlan, Plan } from "../plan/types.ts";
 import type { AppListing, Catalog } from "../tools/types.ts";
+import type { SessionView } from "./session-connections.ts";
 
 /** Where an app stands (contracts 3); `reason` beside it says why. */
 export type AppState = "starting" | "ready" | "backoff" | "parked" | "failed" | "stopping" | "stopped" | "disabled" | "skipped";
@@ -21,6 +22,13 @@ export function whyDown(app: string, state: AppState, reason: string | null): st
   return `app ${app} ${IN_WORDS[state]}${reason === null ? "" : `: ${reason}`}`;
 }
 
+/** The connections of calling sessions to an isolated app: those that are up, and how many ended without this side wanting it, the last for `reason`. */
+export interface SessionsView {
+  readonly open: readonly SessionView[];
+  readonly lost: number;
+  readonly reason: string | null;
+}
+
 /** One app as it stands at this moment; a print-out of its runner. */
 export interface AppView {
   readonly package: string;
@@ -33,6 +41,7 @@ export interface AppView {
   readonly restarts: number;
   readonly nextAttempt: number | null;
   readonly calls: number;
+  readonly sessions: SessionsView | null;
   /** What it shows now; null when its tools are not to be listed. */
   readonly listing: AppListing | null;
   /** What it showed last, whatever became of it; null before it was ever up. */

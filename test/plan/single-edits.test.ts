@@ -19,6 +19,7 @@ const COMMON = {
   max_total_timeout: "13s",
   drain_timeout: "14s",
   max_concurrent_calls: 5,
+  max_sessions: 6,
   tools: { include: ["a_*"], exclude: ["b_*"], rename: { a_b: "c" } },
   isolation: "session",
   subscribe: ["repo://main"],

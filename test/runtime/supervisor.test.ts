@@ -209,6 +209,55 @@ describe("probes", () => {
   });
 });
 
+describe("a server with calls", () => {
+  it("is not probed while they run, however long: it may be too busy to answer", async () => {
+    let probes = 0;
+    const w = world({ [APP]: { alive: () => (probes += 1) < 0 } });
+    await w.start();
+    const { release } = await lease(w);
+    await w.pass(300_000);
+    expect(probes).toBe(0);
+    release();
+    await w.pass(31_000);
+    expect(w.log).toContain(`crashed ${APP}: gave no sign of life for 1s`);
+  });
+});
+
+describe("the connection of a calling session", () => {
+  const session = (w: ReturnType<typeof world>, scope = "s") => w.runtime.lease(APP, { scope, hooks: {}, capabilities: undefined, signal: patience(5_000) });
+
+  it("is closed when no call has used it for half an hour, and not while one runs", async () => {
+    const w = world({ [APP]: {} }, { plan: { isolation: "session" } });
+    await w.start();
+    (await session(w, "idle")).release();
+    const held = await session(w, "busy");
+    await w.pass(29 * 60_000);
+    expect(w.view(APP).sessions!.open).toHaveLength(2);
+    await w.pass(2 * 60_000);
+    expect(w.view(APP).sessions!.open).toMatchObject([{ calls: 1 }]);
+    held.release();
+    expect((await session(w, "idle")).connection.closed).toBe(false);
+    expect(w.view(APP)).toMatchObject({ restarts: 0, sessions: { lost: 0 } });
+  });
+
+  it("is probed while it is idle, and replaced at its next use when it gives no sign of life", async () => {
+    let hung = false;
+    const w = world({ [APP]: { alive: (scope) => scope === "shared" || !hung } }, { plan: { isolation: "session" } });
+    await w.start();
+    const { connection, release } = await session(w);
+    release();
+    hung = true;
+    await w.pass(29_000);
+    expect(connection.closed).toBe(false);
+    await w.pass(2_000);
+    expect(connection.closed).toBe(true);
+    hung = false;
+    await w.pass(10_000);
+    expect((await session(w)).connection).not.toBe(connection);
+    expect(w.view(APP).sessions).toMatchObject({ lost: 1, reason: "gave no sign of life for 1s" });
+  });
+});
+
 describe("a call that nothing answers", () => {
   /** Holds a connection for `ms` as a call does that then times out; `meanwhile` happens half-way. */
   const timedOutCall = async (w: ReturnType<typeof world>, ms: number, meanwhile = (): void => {}): Promise<void> => {

@@ -16,7 +16,7 @@ export interface PlayedServer {
   /** Names of the tools it lists. */
   list?: (count: number) => Promise<readonly string[]> | readonly string[];
   /** Whether it answers the probe. */
-  alive?: () => Promise<boolean> | boolean;
+  alive?: (scope: string) => Promise<boolean> | boolean;
 }
 
 /** One connection that was made, and how to make its server act. */
@@ -108,7 +108,7 @@ export function world(
         log.push(`list ${app}`);
         return listing(app, (await server.list?.(lists)) ?? ["echo"]);
       },
-      alive: async () => (await server.alive?.()) ?? true,
+      alive: async () => (await server.alive?.(scope)) ?? true,
       onNotification: (handler) => void (onNotification = handler),
       watch: () => () => undefined,
       onClosed: (handler) => void (onClosed = handler),

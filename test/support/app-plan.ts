@@ -24,6 +24,7 @@ export function appPlan(connect: AppPlan["connect"], parts: Partial<AppPlan> = {
     maxTotalTimeoutMs: 20_000,
     drainTimeoutMs: 1000,
     maxConcurrentCalls: 100,
+    maxSessions: 100,
     include: null,
     exclude: [],
     rename: {},

@@ -80,6 +80,7 @@ export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
     reason: null,
     source: "topology.yaml",
     calls: 0,
+    sessions: null,
     dropped: [],
     warnings: [],
     findings: [],

@@ -32,7 +32,7 @@ const list = defineCommand({
 
 /** The apps of a plan that nobody runs. */
 function appsOf(plan: Plan): AppStatus[] {
-  const idle = { pid: null, protocol: null, tools: 0, restarts: 0, next_attempt: null, calls: 0, dropped: [], warnings: [], findings: [] };
+  const idle = { pid: null, protocol: null, tools: 0, restarts: 0, next_attempt: null, calls: 0, sessions: null, dropped: [], warnings: [], findings: [] };
   const apps: AppStatus[] = [
     ...[...plan.apps.values()].map((app): AppStatus => ({
       ...idle,
