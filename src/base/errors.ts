@@ -24,7 +24,12 @@ export const ERROR_CODES = {
   RATE_LIMITED: { retryable: true, sent: false, meaning: "A limit of the policy is used up for now." },
   APP_UNAVAILABLE: { retryable: true, sent: false, meaning: "The app is not running." },
   APP_REMOVED: { retryable: false, sent: true, meaning: "The app was taken out of the configuration while the call ran." },
-  TIMEOUT: { retryable: true, sent: true, meaning: "The app did not answer in time; whether the call took effect is unknown." },
+  TIMEOUT: {
+    retryable: true,
+    sent: true,
+    meaning:
+      "The app did not answer in time; whether the call took effect is unknown. Where it waited for a person, `details.approval_id` says for which approval.",
+  },
   CANCELLED: { retryable: true, sent: true, meaning: "The caller gave the call up." },
   PROTOCOL_ERROR: { retryable: false, sent: true, meaning: "The app broke the protocol or answered with a JSON-RPC error." },
   RESULT_TOO_LARGE: { retryable: false, sent: true, meaning: "The result is over limits.result_bytes." },

@@ -13,9 +13,12 @@ export function withoutRelatedTask(message: JsonObject): JsonObject {
   return Object.keys(kept).length === 0 ? rest : { ...rest, _meta: kept };
 }
 
-/** Whether a message belongs to a task, which outlives the request that made it. */
-export function isOfTask(message: JsonObject): boolean {
-  return isObject(own(own(message, "_meta"), RELATED_TASK));
+/** The id of the task that a message belongs to, empty where it is not said; null for none. */
+export function taskOf(message: JsonObject): string | null {
+  const related = own(own(message, "_meta"), RELATED_TASK);
+  if (!isObject(related)) return null;
+  const id = own(related, "taskId");
+  return typeof id === "string" ? id : "";
 }
 
 /** A result or the params of a message, tied to a task. */

@@ -46,12 +46,11 @@ export async function callAsTask(connection: Connection, params: JsonObject, opt
   } catch (error) {
     task?.cancel();
     if (!signal.aborted || options.signal?.aborted === true) throw error;
+    const owed = task && connection.owedFor(task.id);
     throw new LinkError(
       "timeout",
-      `the task took longer than its hard limit of ${formatDuration(limitMs)} (its ttl, max_total_timeout, or the timeout of a rule)`,
-      {
-        sent: true,
-      },
+      `the task took longer than its hard limit of ${formatDuration(limitMs)} (its ttl, max_total_timeout, or the timeout of a rule)${owed?.words ?? ""}`,
+      { sent: true, ...(owed?.approvalId ? { data: { approval_id: owed.approvalId } } : {}) },
     );
   } finally {
     stop();

@@ -106,7 +106,7 @@ export function toKitError(error: unknown, tool: { readonly full: string; readon
   const tail = error.sent ? "; whether it took effect is unknown" : "";
   switch (error.kind) {
     case "timeout":
-      return new KitError("TIMEOUT", `${tool.full}: ${error.message}${tail}`, { cause: error, outcome });
+      return new KitError("TIMEOUT", `${tool.full}: ${error.message}${tail}`, { cause: error, outcome, ...withDetails(error) });
     case "cancelled":
       // An app that died or went silent may come back; one that was taken out or replaced will not serve this call.
       if (cutOff instanceof LinkError && cutOff.sent)

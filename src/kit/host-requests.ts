@@ -77,6 +77,7 @@ async function askQueue(deps: HostRequestDeps, app: AppPlan, request: ServerRequ
     fourEyes: policy.approvals.fourEyes,
     ...(question === undefined ? {} : { question }),
   });
+  request.onApproval?.(approval.id);
   const decided = await deps.approvals.waitFor(approval.id, policy.approvals.expiresMs, request.signal);
   // Whatever was decided at the last moment: what nobody waits for any more is not sent.
   if (request.signal.aborted || decided.state === "pending") await deps.approvals.withdraw(approval.id);

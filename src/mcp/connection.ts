@@ -110,6 +110,10 @@ export class McpConnection implements Connection {
     return this.#lane.notify(method, params);
   }
 
+  owedFor(task: string): ReturnType<Connection["owedFor"]> {
+    return this.#lane.owedFor(task);
+  }
+
   list(options: RequestOptions = {}): Promise<AppListing> {
     return readListing(this.app, this.#hello, this.#parts.limits(), (method, params) => this.request(method, params, options));
   }

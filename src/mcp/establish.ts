@@ -4,12 +4,13 @@ import type { JsonObject } from "../base/json.ts";
 import type { AppPlan } from "../plan/types.ts";
 import { LinkError } from "../runtime/ports.ts";
 import type { Connection, ConnectionHooks, ServerRequest } from "../runtime/ports.ts";
-import { isOfTask } from "../calls/related-task.ts";
+import { taskOf } from "../calls/related-task.ts";
 import { clientCapabilities } from "./client-capabilities.ts";
 import { McpConnection } from "./connection.ts";
 import { shakeHands } from "./handshake.ts";
 import type { Session } from "./handshake.ts";
 import type { ListLimits } from "./list-pages.ts";
+import type { Debt } from "./owed-answers.ts";
 import { plainLine } from "./plain-line.ts";
 import { RpcLane } from "./rpc-lane.ts";
 import { startErrorOf } from "./start-error.ts";
@@ -64,9 +65,13 @@ export async function establish(options: EstablishOptions): Promise<Connection> 
   const onRequest = async (request: ServerRequest): Promise<JsonObject> => {
     if (methods.has(request.method) && hooks.onServerRequest !== undefined) {
       const over = new AbortController();
-      const settle = isOfTask(request.params) ? lane.owe(() => undefined) : lane.owe(() => over.abort(new Error("the call that it belongs to has ended")));
+      const task = taskOf(request.params);
+      const debt: Debt = { method: request.method, task, approvalId: null };
+      // A task outlives the request that made it.
+      const settle = lane.owe(debt, () => task === null && over.abort(new Error("the call that it belongs to has ended")));
       try {
-        return await hooks.onServerRequest({ ...request, signal: AbortSignal.any([request.signal, over.signal]) });
+        const signal = AbortSignal.any([request.signal, over.signal]);
+        return await hooks.onServerRequest({ ...request, signal, onApproval: (id) => (debt.approvalId = id) });
       } finally {
         settle();
       }

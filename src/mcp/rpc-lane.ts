@@ -5,7 +5,7 @@ import { onAbort, type CancelSignal } from "../base/cancel-signal.ts";
 import { LinkError } from "../runtime/ports.ts";
 import type { CloseReason, Progress, RequestOptions } from "../runtime/ports.ts";
 import type { LaneHandlers } from "./lane-handlers.ts";
-import { OwedAnswers } from "./owed-answers.ts";
+import { OwedAnswers, type Debt, type Owed } from "./owed-answers.ts";
 import { seconds } from "./plain-line.ts";
 import { isLongWork, withMeta } from "./request-meta.ts";
 import { StrayAnswers } from "./stray-answers.ts";
@@ -112,15 +112,20 @@ export class RpcLane {
 
   /**
    * Notes that the server waits for an answer of this side: until it is settled by what this gives, silence ends no request, only the
-   * hard limit does. `onOver`: every call that was open when the server asked, and so may have caused it, has ended.
+   * hard limit does, and says so. `onOver`: every call that was open when the server asked, and so may have caused it, has ended.
    */
-  owe(onOver: () => void): () => void {
+  owe(debt: Debt, onOver: () => void): () => void {
     const open = [...this.#pending].flatMap(([id, { method }]) => (isLongWork(method) ? [id] : []));
-    const settle = this.#owed.add(open, onOver);
+    this.#owed.add(debt, open, onOver);
     return () => {
-      settle();
+      this.#owed.settle(debt);
       for (const pending of this.#pending.values()) if (isLongWork(pending.method)) pending.heardAt = this.#clock.monotonic();
     };
+  }
+
+  /** What the server waits for on behalf of one of its tasks. */
+  owedFor(task: string): Owed | null {
+    return this.#owed.of(task);
   }
 
   /** How many messages of the server have arrived. */
@@ -231,11 +236,13 @@ export class RpcLane {
       return;
     }
     const elapsed = seconds(now - pending.startedAt);
+    const owed = totalLeft <= 0.5 ? this.#owed.of(id) : null;
     const text =
       totalLeft <= 0.5
-        ? `${pending.method} took longer than its hard limit of ${seconds(pending.totalMs)}`
+        ? `${pending.method} took longer than its hard limit of ${seconds(pending.totalMs)}${owed?.words ?? ""}`
         : `no answer to ${pending.method} within ${seconds(pending.idleMs)}${pending.heardAt > pending.startedAt ? ` of the last progress (${elapsed} in all)` : ""}`;
-    this.#giveUp(id, new LinkError("timeout", text + this.#strays.hint(pending.suspectsAtStart), { sent: true }), "timed out");
+    const data = owed?.approvalId ? { data: { approval_id: owed.approvalId } } : {};
+    this.#giveUp(id, new LinkError("timeout", text + this.#strays.hint(pending.suspectsAtStart), { sent: true, ...data }), "timed out");
   }
 
   /** Ends a request from this side: the server is told, once, and never about `initialize` (the protocol forbids that). */

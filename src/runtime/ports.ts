@@ -100,6 +100,8 @@ export interface ServerRequest {
   readonly method: string;
   readonly params: JsonObject;
   readonly signal: AbortSignal;
+  /** Told which approval the answer waits for, so that a call which ends meanwhile can say so. */
+  readonly onApproval?: (id: string) => void;
 }
 
 /**
@@ -122,6 +124,8 @@ export interface Connection {
   /** Any MCP request; gives the raw result object. */
   request(method: string, params: JsonObject, options?: RequestOptions): Promise<JsonObject>;
   notify(method: string, params: JsonObject): Promise<void>;
+  /** What a task of the server waits for from this side, in words for an error, with the approval that a person is to decide. */
+  owedFor(task: string): { readonly words: string; readonly approvalId: string | null } | null;
   /** Everything the server shows, read tolerantly, page by page: one bad item costs that item. */
   list(options?: RequestOptions): Promise<AppListing>;
   /** Proves life by any answer, error included; false when there was none in time. */

@@ -13,6 +13,7 @@ function scripted(script: Record<string, readonly Answer[]>) {
   const connection = {
     capabilities: { tasks: { cancel: {} } },
     closed: false,
+    owedFor: () => null,
     request(method: string, params: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
       sent.push({ method, params });
       const count = counts.get(method) ?? 0;

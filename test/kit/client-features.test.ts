@@ -207,7 +207,14 @@ describe("client features, granted per app", () => {
     await until(() => t.kit.listApprovals().length === 1);
     const [row] = t.kit.listApprovals();
     expect(row).toMatchObject({ arguments: { maxTokens: 5 } });
-    expect(await calling).toMatchObject({ outcome: "unknown", error: { error_code: "TIMEOUT", message: expect.stringContaining("hard limit") } });
+    expect(await calling).toMatchObject({
+      outcome: "unknown",
+      error: {
+        error_code: "TIMEOUT",
+        message: expect.stringContaining(`hard limit of 1.5s; meanwhile its sampling/createMessage waited for a person to decide approval ${row!.id}`),
+        details: { approval_id: row!.id },
+      },
+    });
     await until(() => t.kit.listApprovals().length === 0);
     await expect(t.kit.decideApproval(row!.id, "approve", "me")).rejects.toMatchObject({
       code: "APPROVAL_EXPIRED",
@@ -215,6 +222,25 @@ describe("client features, granted per app", () => {
     });
     expect(seen).toEqual([]);
     await until(async () => (await t.inbox()).some(({ payload }) => JSON.stringify(payload).includes('"withdrawn"')));
+  });
+
+  it("says of a task that ends at its hard limit which approval it waited for", async () => {
+    const tasks = { command: [process.execPath, fileURLToPath(new URL("../support/servers/tasks.mjs", import.meta.url))] };
+    t = await startKit({
+      "topology/topology.yaml": topologyText(
+        { "org.test.a": { trust: "high", mcp: tasks, grants: { elicitation: { approvals: true } }, max_total_timeout: "1500ms" } },
+        { policies: ["policies/*.yaml"] },
+      ),
+      "topology/policies/p.yaml": JSON.stringify({ rules: [{ id: "low", tools: ["ask"], risk: "low" }] }),
+    });
+    const calling = t.kit.callTool("org.test.a.ask", {});
+    await until(() => t.kit.listApprovals().length === 1);
+    const { id } = t.kit.listApprovals()[0]!;
+    expect((await calling).error).toMatchObject({
+      error_code: "TIMEOUT",
+      message: expect.stringContaining(`meanwhile its elicitation/create waited for a person to decide approval ${id}`),
+      details: { approval_id: id },
+    });
   });
 
   it("refuses a form that asks for a password", async () => {

@@ -103,6 +103,7 @@ export function world(
       },
       request: () => Promise.resolve({}),
       notify: () => Promise.resolve(),
+      owedFor: () => null,
       list: async () => {
         lists += 1;
         log.push(`list ${app}`);
