@@ -1,6 +1,7 @@
 import type { ErrorBody } from "../base/errors.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { CallResult, GatewayPlan, ReadResult } from "../kit-api.ts";
+import { strictResult } from "./gateway-content.ts";
 import { bodyToJson, INVALID_PARAMS, METHOD_NOT_FOUND, REFUSED, RESOURCE_NOT_FOUND, RpcError, URL_ELICITATION_REQUIRED } from "./gateway-rpc.ts";
 
 /**
@@ -14,9 +15,8 @@ export function toolResult(
   settings: { readonly invalidArguments: GatewayPlan["invalidArguments"]; readonly hasOutputSchema: boolean; readonly opensAddresses: boolean },
 ): JsonObject {
   const { error, result } = call;
-  if (error === null && result !== null) return result;
   // The app's own failure goes through as the app gave it.
-  if (error?.source === "app" && result !== null) return result;
+  if (result !== null && (error === null || error.source === "app")) return strictResult(result);
   const body = bodyToJson(
     error ?? { ok: false, error_code: "INTERNAL", message: "the call gave neither a result nor an error", retryable: false, source: "kit" },
   );
