@@ -5,6 +5,7 @@ import type { AppPlan } from "../plan/types.ts";
 import type { AppListing } from "../tools/types.ts";
 import { bringUp, sameConnection, type AppRunnerDeps } from "./bring-up.ts";
 import { isHealthy } from "./backoff.ts";
+import { endAll, Interruption } from "./interruption.ts";
 import { AlarmClock } from "./alarm-clock.ts";
 import { Drains, REPLACED, TAKEN_OUT } from "./drains.ts";
 import type { Generation } from "./generation.ts";
@@ -39,11 +40,13 @@ export class AppRunner {
   #finished = 0;
   #starts = 0;
   #forced = false;
-  #starting: AbortController | null = null;
+  readonly #start = new Interruption();
   readonly #lostSessions = new LostSessions();
   /** Why the running generation died, until the back-off has been told. */
   #crash: string | null = null;
   readonly #clock = new AlarmClock();
+  /** Waits for the running server: neither a stop nor a change nor a person waits for those. */
+  readonly #waits = new Interruption();
   readonly #relisting = new Relisting(() => this.#clock.nudge());
   readonly #drains: Drains;
   readonly #standing: Standing;
@@ -112,7 +115,7 @@ export class AppRunner {
     const same = sameConnection(before, plan);
     // Whatever was changed may be what keeps an app from coming up: a longer start_timeout, restart switched on.
     if (!same || this.#current === null) this.#retries.reset();
-    if (!same) this.#starting?.abort(new Error("the configuration changed again"));
+    if (!same) endAll(this.#start, this.#waits);
     if (this.#current && sameConnection(this.#current.plan, plan)) {
       this.#current.plan = plan;
       // What was said of a change that did not come up is over once it is taken back.
@@ -132,6 +135,7 @@ export class AppRunner {
     const before = this.#finished;
     this.#forced = true;
     this.#retries.reset();
+    this.#waits.end();
     this.#clock.nudge();
     const limit = AbortSignal.timeout(this.#plan.startTimeoutMs + this.#plan.drainTimeoutMs);
     while (this.#finished === before && this.#wanted && !limit.aborted) await this.#standing.change(limit, "the restart takes long").catch(() => undefined);
@@ -141,7 +145,7 @@ export class AppRunner {
   async stop(drainMs?: number): Promise<void> {
     this.#wanted = false;
     this.#drainMs = drainMs ?? this.#plan.drainTimeoutMs;
-    this.#starting?.abort(new Error("the app is being stopped"));
+    endAll(this.#start, this.#waits);
     this.#drains.hurry(this.#drainMs, TAKEN_OUT);
     this.#clock.nudge();
     await this.#loop;
@@ -228,18 +232,15 @@ export class AppRunner {
   /** Brings a plan up; null when that became obsolete meanwhile, and then nothing of it is left. */
   async #bringUp(plan: AppPlan): Promise<Generation | null> {
     if (!this.#wanted) return null;
-    const abort = new AbortController();
-    this.#starting = abort;
+    const signal = this.#start.begin();
     try {
-      const generation = await bringUp(plan, this.deps, abort.signal);
-      if (!abort.signal.aborted) return generation;
+      const generation = await bringUp(plan, this.deps, signal);
+      if (!signal.aborted) return generation;
       void this.#drains.letGo(generation, 0, "is no longer wanted like this");
       return null;
     } catch (error) {
-      if (abort.signal.aborted) return null;
+      if (signal.aborted) return null;
       throw error;
-    } finally {
-      this.#starting = null;
     }
   }
 
@@ -333,15 +334,15 @@ export class AppRunner {
   async #probe(generation: Generation): Promise<void> {
     this.#relisting.forget();
     generation.suspect = false;
-    const alive = await generation.shared.alive(generation.plan.healthTimeoutMs);
+    const alive = await this.#waits.during(() => generation.shared.alive(generation.plan.healthTimeoutMs));
     if (alive && isHealthy(generation.startedAt, this.deps.clock.monotonic())) this.#retries.healthy();
-    if (alive || this.#current !== generation) return;
+    if (alive !== false || this.#current !== generation) return;
     this.#onClosed(generation, diedAs(`gave no sign of life for ${formatDuration(generation.plan.healthTimeoutMs)}`));
     await generation.shared.close({ force: true });
   }
 
   async #listAgain(generation: Generation): Promise<void> {
-    const before = await this.#relisting.read(generation, this.deps);
+    const before = await this.#waits.during((signal) => this.#relisting.read(generation, this.deps, signal));
     this.#lastListing = generation.listing;
     if (before === null || this.#current !== generation) return;
     this.deps.events.onListed(before, generation.listing);

@@ -1,9 +1,14 @@
 import type { Clock } from "../base/clock.ts";
+import { formatDuration } from "../base/durations.ts";
+import { messageOf } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
+import { truncate } from "../base/text.ts";
 import { isForwarded } from "../plan/grants.ts";
 import type { AppPlan } from "../plan/types.ts";
 import type { AppListing } from "../tools/types.ts";
 import { Generation, type Life } from "./generation.ts";
+import { listWithin } from "./list-within.ts";
+import { canRetry, LinkError, StartError } from "./ports.ts";
 import type { CloseReason, Connection, ConnectionHooks, Connector, Logger, ServerRequest } from "./ports.ts";
 import type { StartGate } from "./start-gate.ts";
 
@@ -47,18 +52,30 @@ export async function bringUp(plan: AppPlan, deps: AppRunnerDeps, signal: AbortS
   const leave = await deps.gate.enter(signal);
   try {
     const box: { generation: Generation | null } = { generation: null };
+    const startedAt = deps.clock.monotonic();
     const connection = await openConnection(plan, "shared", deps, () => box.generation, signal, undefined);
+    let last: readonly string[] = [];
+    connection.onClosed(({ stderrTail }) => (last = stderrTail));
     try {
-      const listing = deps.cleanListing(await connection.list({ maxTotalMs: plan.startTimeoutMs, timeoutMs: plan.startTimeoutMs, signal }));
+      const listing = deps.cleanListing(await listWithin(connection, plan.startTimeoutMs - (deps.clock.monotonic() - startedAt), signal));
       box.generation = new Generation(plan, connection, listing, deps.clock.monotonic());
       return box.generation;
     } catch (error) {
       await connection.close({ force: true });
-      throw error;
+      throw signal.aborted ? error : unlisted(plan, error, last);
     }
   } finally {
     leave();
   }
+}
+
+/** Why a server that came up is not used. */
+function unlisted(plan: AppPlan, error: unknown, stderrTail: readonly string[]): StartError {
+  const time =
+    error instanceof LinkError && error.kind === "timeout" ? ` (start_timeout: ${formatDuration(plan.startTimeoutMs)} from the start to the lists)` : "";
+  const said = stderrTail.at(-1);
+  const message = `the server came up, but what it shows could not be read: ${messageOf(error)}${time}${said === undefined ? "" : `; stderr ends with: ${truncate(said, 300)}`}`;
+  return new StartError(message, { retry: canRetry(error), stderrTail, cause: error });
 }
 
 /** Opens one connection of an app. A server's request goes to the one call that runs in that scope where the grants forward it to that client, else to the kit. */

@@ -1,6 +1,7 @@
 import { messageOf } from "../base/errors.ts";
 import type { AppListing } from "../tools/types.ts";
 import type { AppRunnerDeps } from "./bring-up.ts";
+import { listWithin } from "./list-within.ts";
 import { debounce } from "./debounce.ts";
 import type { Generation } from "./generation.ts";
 import { listingDigest } from "./listing-digest.ts";
@@ -52,14 +53,16 @@ export class Relisting {
 
   /**
    * Reads a generation's lists again. Gives what it showed before when it shows something else now; null when it does not, or when the
-   * reading failed, which is told.
+   * reading failed, which is told, or was given up.
    */
-  async read(generation: Generation, deps: Pick<AppRunnerDeps, "cleanListing" | "events">): Promise<AppListing | null> {
+  async read(generation: Generation, deps: Pick<AppRunnerDeps, "cleanListing" | "events">, signal: AbortSignal): Promise<AppListing | null> {
     const before = generation.listing;
     try {
-      const { startTimeoutMs: limit } = generation.plan;
-      generation.listing = deps.cleanListing(await generation.shared.list({ timeoutMs: limit, maxTotalMs: limit }));
+      const listing = await listWithin(generation.shared, generation.plan.startTimeoutMs, signal);
+      if (signal.aborted) return null;
+      generation.listing = deps.cleanListing(listing);
     } catch (error) {
+      if (signal.aborted) return null;
       deps.events.onProtocolError(`reading the catalogue again failed: ${messageOf(error)}`);
       return null;
     }
