@@ -42,7 +42,7 @@ export function createHostRequests(deps: HostRequestDeps): HostRequests {
     }
     if (request.method === "elicitation/create" && grants.elicitation?.approvals === true) {
       refuseSecrets(request.params);
-      return answerOf(await askQueue(deps, app, request, "the app asks a question", readQuestion(request.params)));
+      return answerOf(await askQueue(deps, app, request, "the app asks a question", () => readQuestion(request.params)));
     }
     throw new Error(
       `${request.method} needs the calling client to answer it, and no call of ${app.package} that could is running (isolation: session gives each client a connection of its own)`,
@@ -62,7 +62,22 @@ async function leaveFor(deps: HostRequestDeps, app: AppPlan, request: ServerRequ
   return { ...decision, limits: [...decision.limits, { rule: `sampling of ${app.package}`, rate: rateOf(app), concurrent: 1 }] };
 }
 
-async function askQueue(deps: HostRequestDeps, app: AppPlan, request: ServerRequest, reason: string, question?: Question): ReturnType<Approvals["waitFor"]> {
+/** Questions of one app that may wait at the same time: no app fills the queue that all share. */
+const MAX_QUESTIONS = 20;
+
+async function askQueue(...asked: Parameters<typeof askPerson>): ReturnType<Approvals["waitFor"]> {
+  const [{ limits }, app] = asked;
+  const place = limits.acquire([{ rule: `questions of ${app.package}`, rate: null, concurrent: MAX_QUESTIONS }]);
+  if (!place.ok) throw new Error(`${MAX_QUESTIONS} questions of ${app.package} already wait for a person`);
+  try {
+    return await askPerson(...asked);
+  } finally {
+    place.release();
+  }
+}
+
+async function askPerson(deps: HostRequestDeps, app: AppPlan, request: ServerRequest, reason: string, read?: () => Question): ReturnType<Approvals["waitFor"]> {
+  const question = read?.();
   const { policy } = deps.snapshot().plan;
   const subject = requestSubject(app, request.method);
   const call = bindingOf(app, request);

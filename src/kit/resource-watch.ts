@@ -40,7 +40,19 @@ export function createResourceWatch(deps: ResourceWatchDeps): ResourceWatch {
   const leave = async (app: AppPlan, uri: string, connection: Connection): Promise<void> => {
     await connection.request("resources/unsubscribe", { uri }, { timeoutMs: app.callTimeoutMs }).catch(() => undefined);
   };
+  /** What is being read, and whether it changed again meanwhile. */
+  const reading = new Map<string, boolean>();
+  /** One reading at a time of each resource, and one more for all changes that come meanwhile. */
   const observe = async (app: AppPlan, uri: string, connection: Connection): Promise<void> => {
+    const key = `${app.package} ${uri}`;
+    if (reading.has(key)) return void reading.set(key, true);
+    do {
+      reading.set(key, false);
+      await observeOnce(app, uri, connection);
+    } while (reading.get(key) === true && !connection.closed);
+    reading.delete(key);
+  };
+  const observeOnce = async (app: AppPlan, uri: string, connection: Connection): Promise<void> => {
     let content: JsonObject | null = null;
     try {
       content = await connection.request("resources/read", { uri }, { timeoutMs: app.callTimeoutMs });

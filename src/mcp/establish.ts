@@ -35,6 +35,8 @@ export interface EstablishOptions {
 
 const METHOD_NOT_FOUND = -32601;
 const EARLY_KEPT = 100;
+/** Requests of the server that may be open at the same time. */
+const MAX_ASKED = 100;
 
 /** Starts a wire and initialises the server on it. Throws StartError and leaves nothing running. */
 export async function establish(options: EstablishOptions): Promise<Connection> {
@@ -62,8 +64,11 @@ export async function establish(options: EstablishOptions): Promise<Connection> 
     },
     options.clock,
   );
+  let asked = 0;
   const onRequest = async (request: ServerRequest): Promise<JsonObject> => {
     if (methods.has(request.method) && hooks.onServerRequest !== undefined) {
+      if (asked >= MAX_ASKED) throw new Error(`${MAX_ASKED} requests of this server already wait for an answer`);
+      asked += 1;
       const over = new AbortController();
       const task = taskOf(request.params);
       const debt: Debt = { method: request.method, task, approvalId: null };
@@ -74,6 +79,7 @@ export async function establish(options: EstablishOptions): Promise<Connection> 
         return await hooks.onServerRequest({ ...request, signal, onApproval: (id) => (debt.approvalId = id) });
       } finally {
         settle();
+        asked -= 1;
       }
     }
     note(`the server asked for ${plainLine(request.method)}, which is not granted to it; refused`);

@@ -224,6 +224,17 @@ describe("client features, granted per app", () => {
     await until(async () => (await t.inbox()).some(({ payload }) => JSON.stringify(payload).includes('"withdrawn"')));
   });
 
+  it("lets no app fill the queue with questions", async () => {
+    const form = { message: "?", requestedSchema: { type: "object", properties: {} } };
+    const questions = Array.from({ length: 30 }, (_, n) => ({ request: { id: `q${n}`, method: "elicitation/create", params: form } }));
+    await start({ on: { "tools/call echo": [...questions, { delay: 1500 }, { result: { content: [] } }] } }, { grants: { elicitation: { approvals: true } } });
+    const calling = t.kit.callTool("org.test.a.echo", {});
+    await until(() => t.kit.listApprovals().length === 20);
+    await calling;
+    const journal = JSON.stringify((await t.kit.callTool("org.test.a.journal", {})).result);
+    expect(journal.match(/20 questions of org.test.a already wait for a person/g)).toHaveLength(10);
+  });
+
   it("says of a task that ends at its hard limit which approval it waited for", async () => {
     const tasks = { command: [process.execPath, fileURLToPath(new URL("../support/servers/tasks.mjs", import.meta.url))] };
     t = await startKit({

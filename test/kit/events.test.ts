@@ -246,6 +246,29 @@ describe("signals become events", () => {
     expect(observed[0]).toMatchObject({ header: { method: "mcp.resource" }, payload: { data: { uri: "aurora://diary/index", contents: [{ text: "{}" }] } } });
   });
 
+  it("reads a resource that changes without end no more often than it can, and once more after the last change", async () => {
+    const updated = { notify: { method: "notifications/resources/updated", params: { uri: "aurora://diary/index" } }, repeat: 2000 };
+    await start(
+      {
+        hello: { capabilities: { tools: {}, resources: { subscribe: true } } },
+        on: {
+          "resources/subscribe": [{ result: {} }],
+          "resources/read": [{ delay: 20 }, { result: { contents: [{ uri: "aurora://diary/index", text: "old" }] } }],
+          "tools/call echo": [updated, { result: { content: [] } }],
+          "resources/read#2": [{ result: { contents: [{ uri: "aurora://diary/index", text: "new" }] } }],
+        },
+      },
+      {},
+      {},
+      { subscribe: ["aurora://diary/index"] },
+    );
+    await t.kit.callTool("org.test.a.echo", {});
+    const observed = async (): Promise<string[]> =>
+      (await t.inbox()).filter((e) => e.payload.type === "resource.observed").map((e) => JSON.stringify(e.payload.data));
+    await until(async () => (await observed()).at(-1)?.includes('"new"') === true);
+    expect((await observed()).length).toBeLessThan(50);
+  });
+
   it("tells breaches of the protocol, approvals, and puts receipts where the topology wants them", async () => {
     await start(
       { on: { start: [{ stdout: "Listening on stdio…\n" }] } },
