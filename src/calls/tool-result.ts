@@ -27,16 +27,32 @@ export interface ResultRules {
 export function readToolResult(raw: JsonObject, tool: Tool, rules: ResultRules): ReadToolResult {
   if (isLargerThan(raw, rules.maxBytes))
     throw new KitError("RESULT_TOO_LARGE", `the result of ${tool.full} is larger than limits.result_bytes (${rules.maxBytes} bytes)`);
-  const content = own(raw, "content");
-  const result: JsonObject = Array.isArray(content) ? raw : { ...raw, content: [] };
-  const notes = tool.trust === "low" ? textNotes(result) : [];
-  if (own(raw, "isError") === true) return { result, error: errorOfTool(result, tool), notes };
+  const content = contentOf(raw, tool);
+  const result: JsonObject = content === null ? raw : { ...raw, content };
+  const odd = content === null || own(raw, "content") === undefined ? [] : [`the content of the result of ${tool.full} was not a list; it was made one`];
+  const notes = [...odd, ...(tool.trust === "low" ? textNotes(result) : [])];
+  if (FAILED.has(own(raw, "isError"))) return { result, error: errorOfTool(result, tool), notes };
   const fault = outputFault(tool.definition, own(result, "structuredContent"));
   if (fault === null) return { result, error: null, notes };
   const message = `the result of ${tool.full} breaks its outputSchema: ${fault}`;
   if (rules.outputCheck === "strict") throw new KitError("RESULT_INVALID", message);
   const { structuredContent: _dropped, ...rest } = result;
   return { result: rest, error: null, notes: [...notes, `${message}; the structured part was left out`] };
+}
+
+/** How tools say that they failed: as the protocol has it, and as programs of other languages come to write it. */
+const FAILED: ReadonlySet<unknown> = new Set([true, "true", "True", 1]);
+
+/** The content of a result where it is not the list that it must be: a single block or a plain text as a list, nothing as an empty one. */
+function contentOf(raw: JsonObject, tool: Tool): Json[] | null {
+  const content = own(raw, "content") as Json | undefined;
+  if (Array.isArray(content)) return null;
+  if (content === undefined && isObject(own(raw, "task")))
+    throw new KitError("PROTOCOL_ERROR", `${tool.full} answered with a task, which it was not asked for; whether it took effect is unknown`, {
+      outcome: "unknown",
+    });
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return isObject(content) ? [content] : [];
 }
 
 /** What whoever shows the texts of a low-trust app should know: remote images that carry data away when fetched, hidden characters. */
@@ -89,7 +105,7 @@ function detailsOf(body: unknown): { details?: Json } {
 function firstText(result: JsonObject, tool: Tool): string {
   for (const block of result["content"] as Json[]) {
     const text = own(block, "text");
-    if (typeof text === "string" && text.trim() !== "") return text.length > 2_000 ? `${text.slice(0, 2_000)}…` : text;
+    if (typeof text === "string" && text.trim() !== "") return bounded(text);
   }
   return `${tool.full} failed without saying why`;
 }
@@ -116,8 +132,11 @@ export function toKitError(error: unknown, tool: { readonly full: string; readon
         : new KitError("CANCELLED", `${tool.full} was cancelled${tail}`, { cause: error, outcome });
     case "rpc":
       return error.code === -32602
-        ? new KitError("INVALID_ARGUMENTS", `${tool.app} refused the arguments of ${tool.full}: ${error.message}`, { cause: error, ...withDetails(error) })
-        : new KitError("PROTOCOL_ERROR", `${tool.app} answered ${tool.full} with error ${error.code ?? "?"}: ${error.message}`, {
+        ? new KitError("INVALID_ARGUMENTS", `${tool.app} refused the arguments of ${tool.full}: ${bounded(error.message)}`, {
+            cause: error,
+            ...withDetails(error),
+          })
+        : new KitError("PROTOCOL_ERROR", `${tool.app} answered ${tool.full} with error ${error.code ?? "?"}: ${bounded(error.message)}`, {
             cause: error,
             ...withDetails(error),
           });
@@ -143,6 +162,15 @@ function retryText(error: LinkError): string {
   return error.retryAfterMs === undefined ? "" : `; try again in ${formatDuration(error.retryAfterMs)}`;
 }
 
-function withDetails(error: LinkError): { details?: Json } {
-  return error.data === undefined ? {} : { details: error.data };
+/** An error has no side file: what is over this is not passed on. */
+const MAX_MESSAGE_CHARS = 2_000;
+const MAX_DETAILS_BYTES = 64 * 1024;
+
+function bounded(text: string): string {
+  return text.length > MAX_MESSAGE_CHARS ? `${text.slice(0, MAX_MESSAGE_CHARS)}… (${text.length} characters)` : text;
+}
+
+function withDetails({ data }: LinkError): { details?: Json } {
+  if (data === undefined) return {};
+  return { details: isLargerThan(data, MAX_DETAILS_BYTES) ? { left_out: `more than ${MAX_DETAILS_BYTES} bytes` } : data };
 }

@@ -3,9 +3,9 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { isObject, own } from "../base/json.ts";
 import type { JsonObject } from "../base/json.ts";
 import { LinkError, StartError } from "../runtime/ports.ts";
-import type { ServerRequest } from "../runtime/ports.ts";
+import type { LinkErrorKind, ServerRequest } from "../runtime/ports.ts";
 import type { AppListing } from "../tools/types.ts";
-import { plainLine } from "./plain-line.ts";
+import { plainLine, seconds } from "./plain-line.ts";
 import { PROTOCOL_VERSIONS, adviseVersion } from "./protocol-versions.ts";
 import type { RpcLane } from "./rpc-lane.ts";
 import type { Wire, WireMessage } from "./wire.ts";
@@ -44,6 +44,9 @@ export interface Session {
 
 /** Stands in for id 0, which the SDK's client takes for "no id" when the server cancels that request. */
 const ZERO_ID = "id-0";
+/** How long the server may take to accept a notification. */
+const NOTIFY_MS = 5000;
+const PASSABLE: ReadonlySet<LinkErrorKind> = new Set(["http", "session-expired", "timeout"]);
 
 /**
  * Runs `initialize` and `notifications/initialized` through the SDK's client. The client sits on a small transport in front of the lane: the lane keeps ids and deadlines,
@@ -114,8 +117,11 @@ class ClientSide implements Transport {
       }
     } else if (typeof raw["method"] === "string") {
       try {
-        await lane.notify(raw["method"], (raw["params"] ?? {}) as JsonObject);
+        await within(lane.notify(raw["method"], (raw["params"] ?? {}) as JsonObject), Math.min(this.#options.timeoutMs / 2, NOTIFY_MS));
       } catch (error) {
+        // Whether a server that does not take the notification works all the same is for its next answer to tell.
+        if (error instanceof LinkError && PASSABLE.has(error.kind))
+          return this.#options.onNote(`the server did not take ${raw["method"]}: ${plainLine(error.message)}`);
         this.failure = error;
         throw error;
       }
@@ -123,6 +129,14 @@ class ClientSide implements Transport {
       await lane.respond(mapIds(raw, ZERO_ID, 0) as JsonObject);
     }
   }
+}
+
+/** Rejects with a LinkError `timeout` when a promise takes longer. */
+function within(promise: Promise<void>, ms: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new LinkError("timeout", `no answer within ${seconds(ms)}`, { sent: true })), ms);
+    void promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }
 
 async function initialize(options: HandshakeOptions): Promise<ServerHello> {

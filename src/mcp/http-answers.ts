@@ -16,8 +16,14 @@ export function saysUnknownSession(text: string): boolean {
   return UNKNOWN_SESSION.test(text.slice(0, 1000));
 }
 
-/** The LinkError for a response that is not a success. `withSession`: the request named a session. `elapsedMs`: since it was sent. */
-export async function httpFault(response: HttpResponse, withSession: boolean, elapsedMs: number): Promise<LinkError> {
+/** Statuses that say what a JSON-RPC error beside them does not: who may come in, and when. */
+const SPEAKS_FOR_ITSELF = new Set([401, 403, 429, 502, 503, 504]);
+
+/**
+ * The LinkError for a response that is not a success. `withSession`: the request named a session. `elapsedMs`: since it was sent. `id`: the request
+ * whose own JSON-RPC error the body may be, which then is the answer whatever the status.
+ */
+export async function httpFault(response: HttpResponse, withSession: boolean, elapsedMs: number, id: number | null = null): Promise<LinkError> {
   const { status } = response;
   const body = await readExcerpt(response, EXCERPT_BYTES);
   const type = (response.headers["content-type"] ?? "no content type").split(";")[0]!.trim();
@@ -25,6 +31,12 @@ export async function httpFault(response: HttpResponse, withSession: boolean, el
   const text = rpc === undefined ? excerpt(body, type) : plainLine(rpc.message.slice(0, SHOWN_CHARS));
   const message = `HTTP ${status} from ${response.url.host} after ${seconds(elapsedMs)}${rpc === undefined ? ` (${plainLine(type.slice(0, 60))})` : ""}${text === "" ? "" : `: ${text}`}`;
   if (withSession && (status === 404 || (status === 400 && saysUnknownSession(body)))) return new LinkError("session-expired", message, { code: status });
+  if (rpc !== undefined && id !== null && rpc.id === id && !SPEAKS_FOR_ITSELF.has(status))
+    return new LinkError("rpc", rpc.message, {
+      sent: true,
+      ...(typeof rpc.code === "number" ? { code: rpc.code } : {}),
+      ...(rpc.data === undefined ? {} : { data: rpc.data }),
+    });
   if (status === 401) return new LinkError("unauthorized", message, { code: status });
   if (status === 403) return new LinkError("forbidden", message, { code: status });
   const retryAfterMs = retryAfter(response.headers["retry-after"]);
@@ -43,12 +55,13 @@ export function unexpectedBody(body: string, host: string, withSession: boolean)
   return withSession && saysUnknownSession(body) ? new LinkError("session-expired", text) : new LinkError("invalid", text, { sent: true });
 }
 
-function rpcError(body: string): { readonly message: string; readonly data: Json | undefined } | undefined {
+function rpcError(body: string): { readonly id: unknown; readonly code: unknown; readonly message: string; readonly data: Json | undefined } | undefined {
   try {
-    const error = own(JSON.parse(body), "error");
+    const answer: unknown = JSON.parse(body);
+    const error = own(answer, "error");
     const message = own(error, "message");
     if (!isObject(error) || typeof message !== "string") return undefined;
-    return { message, data: error["data"] as Json | undefined };
+    return { id: own(answer, "id"), code: error["code"], message, data: error["data"] as Json | undefined };
   } catch {
     return undefined;
   }
@@ -63,7 +76,8 @@ function excerpt(body: string, type: string): string {
 
 function retryAfter(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
-  if (/^\d{1,9}$/.test(value.trim())) return Number(value) * 1000;
-  const at = Date.parse(value);
+  if (/^\d{1,9}(?:\.\d{1,9})?$/.test(value.trim())) return Math.round(Number(value) * 1000);
+  // Only a date of HTTP: Date.parse would take "-5" for a year.
+  const at = /^[A-Za-z]{3,9},/.test(value.trim()) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
 }

@@ -66,7 +66,7 @@ export class HttpClient {
       if (response.status < 301 || response.status > 308 || response.status === 304 || location === undefined) return response;
       response.body.destroy();
       const target = parseUrl(location, at);
-      const shown = target === null ? "an unreadable address" : `${target.origin}${target.pathname}`;
+      const shown = target === null ? "an unreadable address" : `${target.protocol}//${target.host}${target.pathname}`;
       const refuse = (why: string): LinkError =>
         new LinkError("http", `HTTP ${response.status} from ${at.host}: redirected to ${shown}, ${why}`, { code: response.status });
       if (target === null || target.origin !== url.origin)

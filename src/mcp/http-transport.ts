@@ -8,8 +8,7 @@ import type { HttpResponse } from "./http-client.ts";
 import { HttpSession, type HttpSessionOptions } from "./http-session.ts";
 import { SseReader } from "./sse-reader.ts";
 import type { ServerEvent } from "./sse-reader.ts";
-import { isWireMessage } from "./wire.ts";
-import { parseWireText } from "./wire-text.ts";
+import { brokenAnswer, messagesOf, parseWireText } from "./wire-text.ts";
 import type { Wire, WireMessage } from "./wire.ts";
 
 /** What a {@link HttpTransport} talks to. */
@@ -27,8 +26,11 @@ interface Stream {
   answered: boolean;
 }
 
+const BOM = 0xfeff;
 const FIRST_RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 30_000;
+/** However soon a server wants to be asked for the rest of an answer. */
+const SHORTEST_RESUME_MS = 100;
 const RETRY_GROWTH = 1.5;
 const RESUME_TRIES = 5;
 const REPLAY_IDS_KEPT = 1000;
@@ -110,11 +112,9 @@ export class HttpTransport implements Wire {
     const withSession = this.#session.open;
     try {
       const response = await this.#session.post(message, abort.signal);
-      if (response.status >= 300) return this.onlost?.(id, await httpFault(response, withSession, systemClock.monotonic() - sentAt));
+      if (response.status >= 300) return this.onlost?.(id, await httpFault(response, withSession, systemClock.monotonic() - sentAt, initialize ? null : id));
       if (initialize) this.#session.adopt(response);
-      const type = response.headers["content-type"] ?? "";
-      if (type.includes("text/event-stream"))
-        await this.#readAnswerStream({ id, abort, lastEventId: null, retryMs: null, answered: false }, response, withSession);
+      if (isEventStream(response)) await this.#readAnswerStream({ id, abort, lastEventId: null, retryMs: null, answered: false }, response, withSession);
       else this.#takeBody(id, await readBody(response, this.#options.bodyBytes), response, withSession);
     } catch (error) {
       this.onlost?.(id, error instanceof LinkError ? error : new LinkError("network", (error as Error).message, { sent: true, cause: error }));
@@ -143,7 +143,7 @@ export class HttpTransport implements Wire {
         if (stream.lastEventId !== before) tries = 0;
       }
       if (stream.lastEventId === null || this.#closing !== null || (failure !== null && failure.kind !== "network")) break;
-      await pause(stream.retryMs ?? backoff(tries), stream.abort.signal);
+      await pause(Math.max(stream.retryMs ?? backoff(tries), SHORTEST_RESUME_MS), stream.abort.signal);
       if (stream.abort.signal.aborted) return;
       const resumed = await this.#session.get(stream.lastEventId, stream.abort.signal).catch((error: unknown) => error as LinkError);
       response = resumed instanceof LinkError ? null : resumed;
@@ -182,6 +182,8 @@ export class HttpTransport implements Wire {
         reader.push(chunk);
         if (stream.answered || failure !== null) break;
       }
+      // A server that closes right behind its answer may leave out the empty line that ends the event.
+      if (stream.id !== null && !stream.answered && failure === null) reader.end();
     } catch (error) {
       failure ??= new LinkError("network", (error as Error).message, { sent: true, cause: error });
     }
@@ -202,6 +204,9 @@ export class HttpTransport implements Wire {
     if (messages === null) {
       if (stream.id !== null && withSession && saysUnknownSession(event.data)) return unexpectedBody(event.data, this.#session.url.host, true);
       this.#options.onNote(`the server sent an event that is not a JSON-RPC message: ${event.data.slice(0, 200)}`);
+      const broken = stream.id === null ? null : brokenAnswer(event.data);
+      if (broken !== null && String(broken.id) === String(stream.id))
+        return new LinkError("invalid", `the server answered with what cannot be read: ${broken.why}`, { sent: true });
       return null;
     }
     for (const message of messages) {
@@ -227,29 +232,35 @@ export class HttpTransport implements Wire {
         if (worked && response.status === 404 && this.#session.open) this.onsessionlost?.();
         return;
       }
-      if (response !== null && response.status < 300 && (response.headers["content-type"] ?? "").includes("text/event-stream")) {
+      if (response !== null && response.status < 300 && isEventStream(response)) {
         worked = true;
-        tries = 0;
+        const openedAt = systemClock.monotonic();
+        const before = stream.lastEventId;
         await this.#readEvents(stream, response, false);
+        // One that closes its stream at once, again and again, is no better than one that does not open it.
+        if (stream.lastEventId !== before || systemClock.monotonic() - openedAt >= LONGEST_RETRY_MS) tries = 0;
       } else {
         response?.body.destroy();
         // A success that is no stream will not become one.
         if (response !== null && response.status < 300) return;
       }
-      await pause(stream.retryMs ?? backoff(tries), signal);
+      await pause(Math.max(stream.retryMs ?? backoff(tries), FIRST_RETRY_MS), signal);
     }
   }
 }
 
-/** The messages of a JSON text: one, or a batch. Null when it holds none. */
+/** The messages of a JSON text: one, or those of a batch. Null when it holds none. */
 export function readMessages(text: string): WireMessage[] | null {
   try {
-    const value = parseWireText(text);
-    const messages = Array.isArray(value) ? value : [value];
-    return messages.length > 0 && messages.every(isWireMessage) ? messages : null;
+    const messages = messagesOf(parseWireText(text.charCodeAt(0) === BOM ? text.slice(1) : text));
+    return messages.length > 0 ? messages : null;
   } catch {
     return null;
   }
+}
+
+function isEventStream(response: HttpResponse): boolean {
+  return (response.headers["content-type"] ?? "").toLowerCase().includes("text/event-stream");
 }
 
 function backoff(tries: number): number {

@@ -51,7 +51,14 @@ export class RpcLane {
     this.#handlers = handlers;
     this.#clock = clock;
     this.#strays = new StrayAnswers(handlers);
-    wire.onmessage = (message) => this.#onMessage(message);
+    wire.onmessage = (message) => {
+      try {
+        this.#onMessage(message);
+      } catch (error) {
+        // Whatever a server says must not end the host, nor keep the next message from being read.
+        handlers.protocolError(`a message of the server could not be taken: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    };
     wire.onlost = (id, error) => this.#onLost(id, error);
     wire.onclose = (reason) => this.#onClose(reason);
     wire.onerror = (error) => handlers.note(error.message);
@@ -174,6 +181,8 @@ export class RpcLane {
         new LinkError("rpc", text, { sent: true, ...(typeof code === "number" ? { code } : {}), ...(data === undefined ? {} : { data: data as Json }) }),
       );
     }
+    // Not by the protocol, but words all the same.
+    if (typeof error === "string" && error !== "") return this.#fail(id, new LinkError("rpc", error, { sent: true }));
     if (!isObject(result)) {
       const what = result === undefined ? "neither a result nor an error" : "a result that is not an object";
       this.#handlers.protocolError(`the server answered ${this.#pending.get(id)!.method} with ${what}`);

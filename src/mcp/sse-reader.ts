@@ -56,6 +56,12 @@ export class SseReader {
     this.#add(text.slice(from));
   }
 
+  /** The stream has ended: what is left counts as an event. */
+  end(): void {
+    if (this.#lineChars > 0) this.#endLine();
+    this.#endEvent();
+  }
+
   #add(part: string): void {
     this.#lineChars += part.length;
     if (this.#skipping) return;

@@ -13,9 +13,10 @@ import { plainLine, seconds } from "./plain-line.ts";
 import { groupAlive, signalGroup } from "./process-group.ts";
 import { checkCwd, spawnFault } from "./start-faults.ts";
 import { StderrLog } from "./stderr-log.ts";
-import { answeredId, readStdoutLine } from "./stdout-line.ts";
+import { readStdoutLine } from "./stdout-line.ts";
 import { spawnLine } from "./windows-command.ts";
 import type { Wire, WireMessage } from "./wire.ts";
+import { answeredId } from "./wire-text.ts";
 
 /** What a {@link StdioTransport} starts and whom it tells. */
 export interface StdioOptions {
@@ -282,6 +283,10 @@ export class StdioTransport implements Wire {
         this.#closing ??= this.#stop();
         this.#finish();
         return;
+      case "broken":
+        this.#options.onNote(`answered request ${plainLine(String(line.id))} with what cannot be read: ${line.why}`);
+        this.onlost?.(line.id, new LinkError("invalid", `the server answered with what cannot be read: ${line.why}`, { sent: true }));
+        return;
       case "noise":
         this.#afterContentLength = false;
         this.#options.onNote(`wrote to stdout what is not JSON-RPC: ${plainLine(line.text.slice(0, NOISE_CHARS))}`);
@@ -295,7 +300,7 @@ export class StdioTransport implements Wire {
       { sent: true },
     );
     this.#options.onNote(`sent a message of ${bytes} bytes, over line_bytes (${this.#options.lineBytes}); it was dropped`);
-    this.onlost?.(answeredId(head, tail), error);
+    this.onlost?.(answeredId(head.toString("latin1"), tail.toString("latin1")), error);
   }
 }
 

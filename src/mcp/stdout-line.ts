@@ -1,13 +1,17 @@
 import { isUtf8 } from "node:buffer";
+import { isObject } from "../base/json.ts";
+import { endOfValue } from "./json-scan.ts";
 import { isWireMessage } from "./wire.ts";
 import type { WireMessage } from "./wire.ts";
-import { parseWireText } from "./wire-text.ts";
+import { brokenAnswer, messagesOf, parseWireText } from "./wire-text.ts";
 
 /** What one line of a server's stdout turned out to be. Every line is judged alone. */
 export type StdoutLine =
   | { readonly kind: "blank" }
   | { readonly kind: "messages"; readonly messages: readonly WireMessage[]; readonly note: string | null }
   | { readonly kind: "noise"; readonly text: string }
+  /** The answer to this request, but no JSON. */
+  | { readonly kind: "broken"; readonly id: number | string; readonly why: string }
   | { readonly kind: "content-length" };
 
 const BOM = 0xfeff;
@@ -16,10 +20,13 @@ const BLANK: StdoutLine = { kind: "blank" };
 const GLUED_START = /\{\s{0,8}"(?:jsonrpc|id|method|result|error)"\s{0,8}:/g;
 const MAY_BE_JSON = /^\s*[{[]/;
 const GLUED_TRIES = 3;
+/** What terminals and careless programs put around a line: NUL and other control characters, colours. */
+// oxlint-disable-next-line no-control-regex
+const EDGES = /^(?:[\0-\x20]|\x1b\[[0-9;?]{0,20}[A-Za-z])+|(?:[\0-\x20]|\x1b\[[0-9;?]{0,20}[A-Za-z])+$/g;
 
 /**
- * Reads one line: a JSON-RPC message, a batch of them, or noise. Takes a byte order mark, CRLF, bytes that are not UTF-8 (as U+FFFD, with a note)
- * and text glued in front of a whole JSON-RPC 2.0 object.
+ * Reads one line: a JSON-RPC message, a batch of them, or noise. Takes a byte order mark, CRLF, colours, bytes that are not UTF-8 (as U+FFFD, with a note),
+ * text glued in front of a whole JSON-RPC 2.0 object, and what follows one.
  */
 export function readStdoutLine(line: Buffer): StdoutLine {
   let text = line.toString("utf8");
@@ -29,14 +36,40 @@ export function readStdoutLine(line: Buffer): StdoutLine {
   const value = MAY_BE_JSON.test(text) ? parse(text) : undefined;
   if (value !== undefined) {
     if (isWireMessage(value)) return { kind: "messages", messages: [value], note };
-    // Revision 2025-03-26 allowed batches.
-    if (Array.isArray(value) && value.length > 0 && value.every(isWireMessage)) return { kind: "messages", messages: value, note };
-    return { kind: "noise", text };
+    const messages = Array.isArray(value) ? messagesOf(value) : [];
+    return messages.length > 0 ? { kind: "messages", messages, note } : { kind: "noise", text };
   }
   const trimmed = text.trim();
   if (trimmed === "") return BLANK;
   if (/^content-length:\s{0,8}\d{1,12}$/i.test(trimmed)) return { kind: "content-length" };
-  return glued(text) ?? { kind: "noise", text };
+  const bare = text.replace(EDGES, "");
+  return severalOf(bare) ?? glued(bare) ?? broken(bare) ?? { kind: "noise", text };
+}
+
+/** A message that the line begins with, and those that follow it without a newline; after an answer other text may follow too. */
+function severalOf(text: string): StdoutLine | undefined {
+  if (!text.startsWith("{")) return undefined;
+  const messages: WireMessage[] = [];
+  let from = 0;
+  while (text[from] === "{") {
+    const end = endOfValue(text, from);
+    const value = end === -1 ? undefined : parse(text.slice(from, end));
+    if (!isWireMessage(value) || value["jsonrpc"] !== "2.0") break;
+    messages.push(value);
+    from = end + /^\s{0,16}/.exec(text.slice(end, end + 16))![0].length;
+  }
+  // Part of a log text, unless it answers something.
+  if (messages.length === 0 || (from < text.length && !messages.every(isAnswer))) return undefined;
+  return { kind: "messages", messages, note: "wrote other text on the same line after a JSON-RPC message" };
+}
+
+function isAnswer(message: WireMessage): boolean {
+  return typeof message["method"] !== "string" && (isObject(message["result"]) || isObject(message["error"]));
+}
+
+function broken(text: string): StdoutLine | undefined {
+  const answer = brokenAnswer(text);
+  return answer === null ? undefined : { kind: "broken", ...answer };
 }
 
 function glued(text: string): StdoutLine | undefined {
@@ -59,13 +92,4 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-const HEAD_ID = /^[\s\uFEFF]{0,16}\{\s{0,8}(?:"jsonrpc"\s{0,8}:\s{0,8}"2\.0"\s{0,8},\s{0,8})?"id"\s{0,8}:\s{0,8}(\d{1,16}|"[^"\\]{1,100}")\s{0,8}[,}]/;
-const TAIL_ID = /"id"\s{0,8}:\s{0,8}(\d{1,16}|"[^"\\]{1,100}")\s{0,8}(?:,\s{0,8}"jsonrpc"\s{0,8}:\s{0,8}"2\.0"\s{0,8})?\}\s{0,16}$/;
-
-/** Whose answer an oversized line was, from its first and last bytes; null when that cannot be told. */
-export function answeredId(head: Buffer, tail: Buffer): number | string | null {
-  const found = HEAD_ID.exec(head.toString("latin1")) ?? TAIL_ID.exec(tail.toString("latin1"));
-  return found === null ? null : (JSON.parse(found[1]!) as number | string);
 }

@@ -226,6 +226,40 @@ describe("the catalogue", () => {
   });
 });
 
+describe("a server whose lists cannot be read", () => {
+  it("is told with what the server said", async () => {
+    const script = { on: { start: [{ stderr: "cannot open the index\n" }], "tools/list": [{ error: { code: -32603, message: "db down" } }] } };
+    const t = await kitOf({ [APP]: scriptedApp(script) });
+    expect(statusOf(t).reason).toContain("the server came up, but what it shows could not be read: db down; stderr ends with: cannot open the index");
+  });
+
+  it("has one start_timeout for all their pages", async () => {
+    const pages = Object.fromEntries(
+      [1, 2, 3, 4, 5].map((n) => [`tools/list#${n}`, [{ delay: 500 }, { result: { tools: [tool(`t${n}`)], nextCursor: `c${n}` } }]]),
+    );
+    const t = await kitOf({ [APP]: scriptedApp({ on: { "tools/list": pages["tools/list#1"], ...pages } }, { start_timeout: "2s" }) });
+    expect(statusOf(t)).toMatchObject({ state: "backoff", reason: expect.stringContaining("were not read in time (start_timeout: 2s") });
+  });
+
+  it("holds up neither a restart nor a stop while they are read again", async () => {
+    const changed = { notify: { method: "notifications/tools/list_changed" } };
+    const mute = [{ silent: true }];
+    const t = await kitOf({
+      [APP]: scriptedApp({ on: { ...listing(tool("change"), tool("journal")), "tools/list#2": mute, "tools/call change": [changed, ...says("changed")] } }),
+    });
+    const listedAgain = async (): Promise<void> => {
+      await t.kit.callTool(`${APP}.change`, {});
+      await until(async () => (await count(t, "tools/list")) === 2);
+    };
+    await listedAgain();
+    const started = Date.now();
+    expect(await t.kit.restartApp(APP)).toMatchObject({ state: "ready", restarts: 1 });
+    await listedAgain();
+    await t.kit.close();
+    expect(Date.now() - started).toBeLessThan(8000);
+  });
+});
+
 describe("odd results cost no more than themselves", () => {
   const shaped = { outputSchema: { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] } };
   const CASES: [string, object, object, JsonObject][] = [
@@ -255,6 +289,24 @@ describe("odd results cost no more than themselves", () => {
       { ok: false, error: { error_code: "TOOL_FAILED", message: "good" } },
     ],
     ["no content at all", {}, {}, { ok: true, outcome: "succeeded" }],
+    [
+      "one block instead of a list",
+      {},
+      { content: { type: "text", text: "good" } },
+      {
+        ok: true,
+        result: { content: [{ type: "text", text: "good" }] },
+        notes: ["the content of the result of org.example.app.odd was not a list; it was made one"],
+      },
+    ],
+    ["plain text instead of a list", {}, { content: "good" }, { ok: true, result: { content: [{ type: "text", text: "good" }] } }],
+    ["isError as text", {}, { isError: "true", content: [{ type: "text", text: "good" }] }, { ok: false, error: { error_code: "TOOL_FAILED" } }],
+    [
+      "a task that nobody asked for",
+      {},
+      { task: { taskId: "1", status: "working" } },
+      { ok: false, outcome: "unknown", error: { error_code: "PROTOCOL_ERROR" } },
+    ],
   ];
   it.each(CASES)("%s", async (_name, definition, result, expected) => {
     const t = await kitOf({ [APP]: scriptedApp({ on: { ...listing(tool("odd", definition)), "tools/call odd": [{ result }] } }) });

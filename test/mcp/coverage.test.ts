@@ -71,6 +71,20 @@ const FAULTS: Readonly<Record<string, readonly [file: string, title: string][]>>
     ["kit/oauth", "renews its token once for five calls at the same time"],
     ["kit/oauth", "is signed in for every process that shares the data folder"],
   ],
+  "a server that takes no initialized": [["mcp/http", "although notifications/initialized is %s"]],
+  "streams opened in a hot loop": [
+    ["mcp/http", "that the server closes at once, again and again, is not opened in a hot loop"],
+    ["mcp/http", "is not asked for the rest in a hot loop"],
+  ],
+  "an answer that is no JSON": [
+    ["mcp/process-wire", "ends the call at once where its answer cannot be read: %s"],
+    ["mcp/http", "ends at once where the event that answers it cannot be read"],
+  ],
+  "a connection of one session that hangs or dies": [
+    ["kit/session-connections", "that hangs is noticed when a call times out"],
+    ["kit/session-connections", "that dies fails its calls at once with an unknown outcome"],
+  ],
+  "lists that never end": [["kit/servers", "has one start_timeout for all their pages"]],
   "a stream that breaks off twice": [["mcp/http", "is resumed with Last-Event-ID, carried over a stream that brought nothing"]],
   "5xx of one call": [["mcp/http", "that gets HTTP 500 fails alone"]],
   "a server away for minutes": [

@@ -192,12 +192,34 @@ describe("a start that fails", () => {
   });
 });
 
+describe("a start that goes on", () => {
+  it.each([
+    ["refused", (x: Exchange) => x.reply(500)],
+    ["not answered", () => undefined],
+  ])("although notifications/initialized is %s", async (_name, answer) => {
+    const server = await serve((x) => x.message.method === "notifications/initialized" && (answer(x), true));
+    const { connection, notes } = await open(httpSpec(server.url), { startTimeoutMs: 1000 });
+    expect(textOf(await connection.request(...toolCall()))).toBe("{}");
+    expect(notes.join("\n")).toContain("did not take notifications/initialized");
+  });
+});
+
 describe("the GET stream", () => {
   it.each([400, 404, 405, 501])("that is refused with %i is asked for once and harms nothing (mcp-proxy#62)", async (status) => {
     const server = await serve((x) => x.verb === "GET" && (x.reply(status), true));
     const { connection } = await open(httpSpec(server.url));
     await new Promise((resolve) => setTimeout(resolve, status === 501 ? 100 : 1500));
     expect(counted(server, "GET")).toBe(1);
+    expect(textOf(await connection.request(...toolCall()))).toBe("{}");
+  });
+
+  it("that the server closes at once, again and again, is not opened in a hot loop", async () => {
+    const server = await serve((x) => x.verb === "GET" && (x.reply(200, { "content-type": "text/event-stream" }, "retry: 0\n\n"), true));
+    const { connection } = await open(httpSpec(server.url));
+    const started = Date.now();
+    await until(() => counted(server, "GET") === 3);
+    // A second, then longer.
+    expect(Date.now() - started).toBeGreaterThan(1900);
     expect(textOf(await connection.request(...toolCall()))).toBe("{}");
   });
 
@@ -299,6 +321,67 @@ describe("a call", () => {
     expect((error as Error).message.length).toBeLessThan(320);
     expect((error as Error).message).not.toContain("<");
     expect(counted(server, "tools/call")).toBe(1);
+  });
+
+  it.each([
+    ["an event stream with a capital type", "Text/Event-Stream", (text: string) => `data: ${text}\n\n`],
+    ["a stream that ends right behind the answer", "text/event-stream", (text: string) => `data: ${text}\n`],
+    ["a byte order mark", "application/json", (text: string) => `\uFEFF${text}`],
+    ["a batch with what is no message", "application/json", (text: string) => `[1,${text},null]`],
+  ])("is read past %s", async (_name, type, wrap) => {
+    const server = await serve((x) => {
+      if (x.message.method !== "tools/call") return false;
+      x.reply(200, { "content-type": type }, wrap(JSON.stringify({ jsonrpc: "2.0", id: x.message.id, result: ok("fine") })));
+      return true;
+    });
+    const { connection } = await open(httpSpec(server.url));
+    expect(textOf(await connection.request(...toolCall()))).toBe("fine");
+  });
+
+  it("ends at once where the event that answers it cannot be read, though the stream stays open", async () => {
+    const server = await serve((x) => {
+      if (x.message.method !== "tools/call") return false;
+      x.stream()(`{"jsonrpc":"2.0","id":${x.message.id},"result":{"content":[],"x":NaN}}`);
+      return true;
+    });
+    const { connection } = await open(httpSpec(server.url));
+    await expect(connection.request(...toolCall(), { timeoutMs: 15_000 })).rejects.toMatchObject({ kind: "invalid", sent: true });
+  });
+
+  it.each([400, 404, 500])("that is answered by a JSON-RPC error under HTTP %i has that error", async (status) => {
+    const server = await serve((x) => {
+      if (x.message.method !== "tools/call") return false;
+      const error = { code: -32602, message: "no such city", data: { city: "x" } };
+      x.reply(status, { "content-type": "application/json" }, JSON.stringify({ jsonrpc: "2.0", id: x.message.id, error }));
+      return true;
+    });
+    const { connection } = await open(httpSpec(server.url));
+    await expect(connection.request(...toolCall())).rejects.toMatchObject({ kind: "rpc", code: -32602, message: "no such city", data: { city: "x" } });
+  });
+
+  it.each([
+    ["abc", undefined],
+    ["-5", undefined],
+    ["1.5", 1500],
+    ["Wed, 21 Oct 2015 07:28:00 GMT", 0],
+  ])("takes Retry-After: %s for %s ms", async (value, retryAfterMs) => {
+    const server = await serve((x) => x.message.method === "tools/call" && (x.reply(429, { "retry-after": value }), true));
+    const { connection } = await open(httpSpec(server.url));
+    const error = await connection.request(...toolCall()).catch((e: unknown) => e);
+    expect((error as { retryAfterMs?: number }).retryAfterMs).toBe(retryAfterMs);
+  });
+
+  it("is not asked for the rest in a hot loop, however soon the server wants it", async () => {
+    const server = await serve((x) => {
+      if (x.message.method === "tools/call" || (x.verb === "GET" && x.headers["last-event-id"] !== undefined)) {
+        x.reply(200, { "content-type": "text/event-stream" }, `retry: 0\nid: e${x.count}\ndata:\n\n`);
+        return true;
+      }
+      return false;
+    });
+    const { connection } = await open(httpSpec(server.url));
+    await expect(connection.request(...toolCall(), { timeoutMs: 1000 })).rejects.toMatchObject({ kind: "timeout" });
+    expect(counted(server, "GET")).toBeLessThan(15);
   });
 
   it("carries Retry-After up; a list waits for it and is asked once more", async () => {

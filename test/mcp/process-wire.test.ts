@@ -26,10 +26,32 @@ describe("stdout that is not only JSON-RPC", () => {
     ["extra top-level keys", `${frame("fine").replace('{"jsonrpc"', '{"timing":3,"jsonrpc"')}\n`],
     ["no jsonrpc member", `${frame("fine").replace('"jsonrpc":"2.0",', "")}\n`],
     ["a batch", `[${frame("fine")},{"jsonrpc":"2.0","method":"notifications/message","params":{}}]\n`],
+    ["a batch with what is no message", `[1,null,"x",${frame("fine")}]\n`],
+    ["words behind it", `${frame("fine")} INFO done\n`],
+    ["another message behind it", `{"jsonrpc":"2.0","method":"notifications/message","params":{}}\r${frame("fine")}\r\n`],
+    ["colours on the same line", `\u001b[0m${frame("fine")}\u001b[0m\n`],
+    ["NUL bytes", `\0${frame("fine")}\0\n`],
     ["colours around", `\u001b[32minfo\u001b[0m\n${frame("fine")}\n`],
   ])("is read past: %s", async (_name, raw) => {
     const { connection } = await open(scripted({ on: { "tools/call": [{ raw }] } }));
     expect(textOf(await connection.request(...toolCall(), { timeoutMs: 2000 }))).toBe("fine");
+  });
+
+  const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+  it.each([
+    ["NaN", '{"jsonrpc":"2.0","id":$id,"result":{"content":[],"structuredContent":{"a":NaN}}}', "NaN"],
+    ["an unfinished object", '{"jsonrpc":"2.0","id":$id,"result":{"content":[]', "JSON"],
+    ["its id at the end", '{"result":{"content":[],"x":Infinity},"id":$id,"jsonrpc":"2.0"}', "JSON"],
+    ["a result nested without end", `{"jsonrpc":"2.0","id":$id,"result":{"content":[],"structuredContent":${deep}}}`, "deeper than 500 levels"],
+    ["an error nested without end", `{"jsonrpc":"2.0","id":$id,"error":{"code":1,"message":"x","data":${deep}}}`, "deeper than 500 levels"],
+  ])("ends the call at once where its answer cannot be read: %s", async (_name, raw, why) => {
+    const { connection } = await open(scripted({ on: { "tools/call": [{ raw: `${raw}\n` }], "tools/call#2": [{ result: ok("fine") }] } }));
+    await expect(connection.request(...toolCall(), { timeoutMs: 20_000 })).rejects.toMatchObject({
+      kind: "invalid",
+      sent: true,
+      message: expect.stringContaining(why),
+    });
+    expect(textOf(await connection.request(...toolCall()))).toBe("fine");
   });
 
   it("takes an HTTP log line with a method for noise, not for a notification", async () => {

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { childEnvironment } from "../../src/mcp/child-environment.ts";
 import { proxyFor } from "../../src/mcp/http-proxy.ts";
+import { endOfValue, isTooDeep, MAX_NESTING } from "../../src/mcp/json-scan.ts";
 import { LineReader } from "../../src/mcp/line-reader.ts";
 import { plainLine } from "../../src/mcp/plain-line.ts";
 import { adviseVersion } from "../../src/mcp/protocol-versions.ts";
@@ -92,6 +93,28 @@ describe("SseReader", () => {
   it("does not count keep-alives towards the cap", () => {
     const { events, dropped } = read([Buffer.from(`${": keep-alive\n".repeat(100)}data: a\n\n`)], 50);
     expect([events.length, dropped]).toEqual([1, 0]);
+  });
+});
+
+describe("the scan of a JSON text", () => {
+  it("finds the end of a value, whatever stands in its strings", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.object(), fc.array(fc.anything())), fc.string(), (value, rest) => {
+        const text = JSON.stringify(value);
+        expect(endOfValue(`${text}${rest}`, 0)).toBe(text.length);
+      }),
+    );
+    for (const text of ["{", '{"a', '{"a\\"}', "[[]", ""]) expect(endOfValue(text, 0)).toBe(-1);
+  });
+
+  it("knows what is nested too deep, but not what only looks like it, in linear time", () => {
+    const nested = (depth: number): string => `${"[".repeat(depth)}${" ".repeat(2000)}${"]".repeat(depth)}`;
+    expect([MAX_NESTING, MAX_NESTING + 1].map((depth) => isTooDeep(nested(depth)))).toEqual([false, true]);
+    expect(isTooDeep(JSON.stringify({ text: "[".repeat(5000), quoted: '\\"['.repeat(5000) }))).toBe(false);
+    const started = performance.now();
+    isTooDeep(`"${"\\".repeat(2_000_000)}`);
+    isTooDeep('"'.repeat(2_000_000));
+    expect(performance.now() - started).toBeLessThan(2000);
   });
 });
 
