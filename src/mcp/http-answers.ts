@@ -37,7 +37,7 @@ export async function httpFault(response: HttpResponse, withSession: boolean, el
       ...(typeof rpc.code === "number" ? { code: rpc.code } : {}),
       ...(rpc.data === undefined ? {} : { data: rpc.data }),
     });
-  if (status === 401) return new LinkError("unauthorized", message, { code: status });
+  if (status === 401) return new LinkError("unauthorized", `${message}; it wants other credentials than it got (mcp.auth, mcp.headers)`, { code: status });
   if (status === 403) return new LinkError("forbidden", message, { code: status });
   const retryAfterMs = retryAfter(response.headers["retry-after"]);
   return new LinkError("http", message, {

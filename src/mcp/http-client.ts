@@ -8,6 +8,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { LinkError } from "../runtime/ports.ts";
 import type { HostEnv } from "./child-environment.ts";
 import { proxyAuthorization, proxyFor, tunnelAgent } from "./http-proxy.ts";
+import { plainLine } from "./plain-line.ts";
 import { checkHost, guardedLookup, RefusedAddress } from "./refused-addresses.ts";
 
 /** How an {@link HttpClient} connects. */
@@ -135,7 +136,13 @@ export class HttpClient {
         if (!socket.connecting) reached = true;
         else socket.once(https ? "secureConnect" : "connect", () => (reached = true));
       });
-      raw.once("response", (message) => resolve({ status: message.statusCode ?? 0, headers: message.headers, body: inflated(message), url }));
+      raw.once("response", (message) => {
+        const body = inflated(message);
+        if (body !== null) return resolve({ status: message.statusCode ?? 0, headers: message.headers, body, url });
+        message.destroy();
+        const encoding = plainLine(String(message.headers["content-encoding"]).slice(0, 60));
+        reject(new LinkError("invalid", `the response of ${url.host} is encoded as "${encoding}", which nobody asked for and cannot be read`, { sent: true }));
+      });
       raw.on("error", (error) => reject(networkError(error, url, reached)));
       raw.once("close", () => {
         this.#open.delete(raw);
@@ -183,11 +190,19 @@ export async function readExcerpt(response: HttpResponse, maxBytes: number): Pro
   return Buffer.concat(chunks, bytes).subarray(0, maxBytes).toString("utf8");
 }
 
-function inflated(message: IncomingMessage): Readable {
-  const inflate = { gzip: createGunzip, "x-gzip": createGunzip, deflate: createInflate, br: createBrotliDecompress }[
-    String(message.headers["content-encoding"]).toLowerCase()
-  ];
-  if (inflate === undefined) return message;
+const INFLATE = new Map([
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
+  ["deflate", createInflate],
+  ["br", createBrotliDecompress],
+]);
+
+/** The body as it was before it was compressed; null for an encoding that is not known. */
+function inflated(message: IncomingMessage): Readable | null {
+  const encoding = (message.headers["content-encoding"] ?? "identity").trim().toLowerCase();
+  if (encoding === "identity" || encoding === "") return message;
+  const inflate = INFLATE.get(encoding);
+  if (inflate === undefined) return null;
   const stream = inflate();
   message.on("error", (error) => stream.destroy(error));
   // A body that breaks off must not look like its end.

@@ -124,9 +124,10 @@ export class StdioTransport implements Wire {
     child.once("exit", (code, signal) => this.#onExit(code, signal));
     // EPIPE and the like: the exit or the end of stdout tells the rest.
     child.stdin.on("error", (error) => this.onerror?.(error));
+    child.stdin.once("close", () => this.#onPipeEnd("closed its stdin"));
     child.stdout.on("data", (chunk: Buffer) => this.#lines.push(chunk));
     child.stdout.on("error", (error) => this.onerror?.(error));
-    child.stdout.once("end", () => this.#onStdoutEnd());
+    child.stdout.once("end", () => this.#onPipeEnd("closed its stdout"));
     child.stderr.on("data", (chunk: Buffer) => this.#stderr.push(chunk));
     child.stderr.on("error", (error) => this.onerror?.(error));
     child.stderr.once("end", () => this.#stderr.end());
@@ -233,12 +234,12 @@ export class StdioTransport implements Wire {
     else stdout.once("end", drained);
   }
 
-  #onStdoutEnd(): void {
+  #onPipeEnd(fault: string): void {
     if (this.#exit !== undefined || this.#closing !== undefined) return;
-    // Usually the first sign of an exit; a server that lives on without stdout can never answer again.
+    // Usually the first sign of an exit; a server that lives on without one of them can never answer again.
     setTimeout(() => {
       if (this.#exit !== undefined || this.#closing !== undefined) return;
-      this.#fault = "closed its stdout";
+      this.#fault = fault;
       this.#closing = this.#stop();
       this.#finish();
     }, EXIT_DRAIN_MS);

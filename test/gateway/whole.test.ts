@@ -7,7 +7,7 @@ import { readToken, tokenFiles } from "../../src/control/tokens.ts";
 import { openDoor, type Door } from "../../src/door.ts";
 import { loadWorkspace } from "../../src/workspace.ts";
 import { memoryLog } from "../support/fake-kit.ts";
-import { scriptedApp, startKit, topologyText, type TestKit } from "../support/kit.ts";
+import { isRunning, scriptedApp, startKit, topologyText, type TestKit } from "../support/kit.ts";
 
 const asking = {
   hello: { capabilities: { tools: {} } },
@@ -94,6 +94,26 @@ describe("a real host behind its door", () => {
     });
     expect(await able.callTool({ name: "org_test_form_ask" })).toEqual({ content: [{ type: "text", text: "asked" }] });
     expect(answered).not.toHaveBeenCalled();
+  });
+
+  it("ends the process of a session with the session: deleted, or its client taken out", async () => {
+    const processes = (): number[] =>
+      t.kit
+        .status()
+        .apps.find((app) => app.package === "org.test.form")!
+        .sessions!.open.map((each) => each.pid!);
+    const first = await connect(tokens.caller, { elicitation: {} });
+    await first.callTool({ name: "org_test_form_ask" });
+    const second = await connect(tokens.bot, { elicitation: {} });
+    await second.callTool({ name: "org_test_form_ask" });
+    const [a, b] = processes();
+    await (first.transport as StreamableHTTPClientTransport).terminateSession();
+    await vi.waitFor(async () => expect(await isRunning(a!)).toBe(false), { timeout: 5000 });
+    expect(processes()).toEqual([b]);
+    await t.workspace.write("topology/topology.yaml", topology({}).replace(/"clients": \[[^\]]*\]/, '"clients": []'));
+    expect((await control.reload()).result).toBe("applied");
+    await door.follow((await loadWorkspace({ cwd: t.workspace.root, env: {}, topology: t.workspace.topology })).plan!);
+    await vi.waitFor(async () => expect(await isRunning(b!)).toBe(false), { timeout: 5000 });
   });
 
   it("tells its clients once that a reload changed the tools", async () => {

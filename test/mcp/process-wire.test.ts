@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { CloseReason, LinkError } from "../../src/runtime/ports.ts";
 import { scripted } from "../support/app-plan.ts";
 import { open, textOf, toolCall, until } from "./support.ts";
 
@@ -203,6 +204,18 @@ describe("stdin", () => {
     const results = await Promise.allSettled(Array.from({ length: 20 }, () => connection.request(...toolCall())));
     expect(results.every((result) => result.status === "rejected" && (result.reason as { kind: string }).kind === "closed")).toBe(true);
     await expect(connection.request(...toolCall())).rejects.toMatchObject({ kind: "closed", sent: false });
+  });
+});
+
+describe("stdin that closes", () => {
+  it("while the process lives ends the connection, at the next message, for it can never be asked again", async () => {
+    const { connection } = await open(scripted({ ignoreEof: true, on: { "tools/call": [{ result: ok("deaf now") }, { closeStdin: true }] } }));
+    const ended = new Promise<CloseReason>((resolve) => connection.onClosed(resolve));
+    expect(textOf(await connection.request(...toolCall()))).toBe("deaf now");
+    const started = Date.now();
+    await until(async () => (await connection.request(...toolCall(), { timeoutMs: 200 }).catch((error: unknown) => error as LinkError)).kind === "closed");
+    expect(Date.now() - started).toBeLessThan(3000);
+    expect(await ended).toMatchObject({ planned: false, message: expect.stringContaining("closed its stdin") });
   });
 });
 

@@ -3,7 +3,7 @@
 //   { "ignoreTerm": true, "ignoreEof": true, "hello": {…members of the initialize result…},
 //     "on": { "start": [actions], "tools/list": [actions], "tools/list#2": [actions of the second such request and later ones], "tools/call NAME": [actions of one tool] } }
 //
-// Actions run in order: {result} {error} {raw} {hex} {stdout,repeat} {stderr,repeat} {notify} {request} {delay} {exit} {kill} {closeStdout} {silent} {requireFile} (exit code 9 without it) {showFile} (a file's content as the result's text) {resultFile} (a JSON file as the result) {mirror} (the arguments as structuredContent, as they were written); "$id" stands for the request's id,
+// Actions run in order: {result} {error} {raw} {hex} {stdout,repeat} {stderr,repeat} {notify} {request} {delay} {exit} {kill} {closeStdout} {closeStdin} {silent} {requireFile} (exit code 9 without it) {showFile} (a file's content as the result's text) {resultFile} (a JSON file as the result) {mirror} (the arguments as structuredContent, as they were written); "$id" stands for the request's id,
 // "$token" for its progress token, "$cursor" for its cursor.
 // `bytewise` beside {result} flushes byte by byte. Without a script for a method it behaves well: two tools, echo and journal; journal gives everything received so far.
 import { closeSync, existsSync, readFileSync } from "node:fs";
@@ -49,6 +49,7 @@ async function run(actions, request, text = "") {
     if (action.mirror)
       await write(`{"jsonrpc":"2.0","id":${request.id},"result":{"content":[],"structuredContent":${/"arguments":(\{.*\}),"_meta"/.exec(text)[1]}}}\n`);
     if (action.closeStdout) closeSync(1);
+    if (action.closeStdin) closeSync(0);
     if (action.requireFile !== undefined && !existsSync(action.requireFile)) process.exit(9);
     if (action.exit !== undefined) process.exit(action.exit);
     if (action.kill !== undefined) process.kill(process.pid, action.kill);
