@@ -3,8 +3,10 @@ export const MAX_NESTING = 500;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const OPENS = new Set([0x5b, 0x7b]);
-const CLOSES = new Set([0x5d, 0x7d]);
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
 
 /** Whether a JSON text is nested deeper than {@link MAX_NESTING}; looks at long texts only, for a deep one is never short. In linear time. */
 export function isTooDeep(text: string): boolean {
@@ -24,10 +26,10 @@ function walk(text: string, from: number, one: boolean): number | "too deep" {
     if (code === QUOTE) {
       i = endOfString(text, i);
       if (i === -1) return -1;
-    } else if (OPENS.has(code)) {
+    } else if (code === OPEN_LIST || code === OPEN_OBJECT) {
       depth += 1;
       if (depth > MAX_NESTING) return "too deep";
-    } else if (CLOSES.has(code)) {
+    } else if (code === CLOSE_LIST || code === CLOSE_OBJECT) {
       depth -= 1;
       if (one && depth <= 0) return i + 1;
     }

@@ -188,6 +188,16 @@ describe("notifications", () => {
     await until(() => heard.length >= 2);
     expect(heard).toEqual(["notifications/message", "notifications/tools/list_changed"]);
   });
+
+  it("that whoever hears them cannot take end neither the host nor the call behind them", async () => {
+    const log = { notify: { method: "notifications/message", params: { level: "info", data: "x" } } };
+    const { connection, protocolErrors } = await open(scripted({ on: { "tools/call": [log, log, { result: ok("fine") }] } }));
+    connection.onNotification(() => {
+      throw new Error("too much");
+    });
+    expect(textOf(await connection.request(...toolCall()))).toBe("fine");
+    expect(protocolErrors).toEqual(["a message of the server could not be taken: too much", "a message of the server could not be taken: too much"]);
+  });
 });
 
 describe("requests of the server", () => {
