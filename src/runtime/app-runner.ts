@@ -170,11 +170,6 @@ export class AppRunner {
     return this.#current;
   }
 
-  /** A calling session has gone: its own connection, where it had one, is closed. */
-  endSession(scope: string): void {
-    this.#current?.sessions.end(scope);
-  }
-
   async #run(): Promise<void> {
     while (this.#wanted) {
       try {

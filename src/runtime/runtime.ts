@@ -113,9 +113,9 @@ export class Runtime {
     return [...this.#runners.values()].filter((runner) => name.startsWith(`${runner.package}.`));
   }
 
-  /** A calling session has gone. */
+  /** A calling session has gone: its own connections, where it had some, are closed. */
   endSession(scope: string): void {
-    for (const runner of this.#runners.values()) runner.endSession(scope);
+    for (const runner of this.#runners.values()) runner.generation?.sessions.end(scope);
   }
 
   /** Stops every app in parallel; `drainMs` bounds how long running calls may go on. */
