@@ -2,6 +2,7 @@ import {
   context,
   createTraceState,
   isSpanContextValid,
+  ProxyTracerProvider,
   ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,
@@ -26,17 +27,25 @@ const TRACER = "aurora-mcp-kit";
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const MAX_STATE = 512;
 const NO_META: JsonObject = {};
+const NO_SPAN: TraceSpan = { meta: NO_META, rename() {}, set() {}, end() {} };
+
+/** Whether an OpenTelemetry SDK is registered. */
+function isHeard(): boolean {
+  const provider = trace.getTracerProvider();
+  return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer(TRACER) !== undefined;
+}
 
 /**
  * Begins a span. Its parent is the trace context in `meta` (`traceparent`, `tracestate`; W3C), else the span that is active in this
  * process. Without an SDK a given context is passed on as it came.
  */
 export function startSpan(name: string, kind: "client" | "server", meta: JsonObject | undefined, attributes: Attributes): TraceSpan {
+  if (!isHeard() && (meta === undefined || own(meta, "traceparent") === undefined)) return NO_SPAN;
   const parent = parentOf(meta);
   const span = trace.getTracer(TRACER).startSpan(name, { kind: kind === "client" ? SpanKind.CLIENT : SpanKind.SERVER, attributes }, parent);
-  const own = span.spanContext();
+  const spanContext = span.spanContext();
   return {
-    meta: isSpanContextValid(own) ? metaOf(own) : NO_META,
+    meta: isSpanContextValid(spanContext) ? metaOf(spanContext) : NO_META,
     rename: (next) => void span.updateName(next),
     set: (more) => void span.setAttributes(more),
     end(error) {

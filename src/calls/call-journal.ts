@@ -2,6 +2,7 @@ import { toolReceipt } from "../amp/receipts.ts";
 import type { SignalSource } from "../amp/signal.ts";
 import type { Signal } from "../amp/types.ts";
 import { KitError, messageOf } from "../base/errors.ts";
+import type { Snapshot } from "../runtime/snapshot.ts";
 import type { Risk } from "../tools/types.ts";
 import type { Action, Decision } from "../policy/types.ts";
 import type { Caller } from "./admit.ts";
@@ -35,7 +36,7 @@ export interface CallJournalDeps {
 
 /** Makes a call journal. */
 export function createCallJournal(deps: CallJournalDeps): CallJournal {
-  // The caller has its answer before metrics and receipts are made, which takes longer than all the rest.
+  // The caller has its answer before the rest is written down.
   let later: (() => void)[] = [];
   const flush = (): void => {
     const due = later;
@@ -47,6 +48,7 @@ export function createCallJournal(deps: CallJournalDeps): CallJournal {
     later.push(step);
   };
   const subjectOf = callSubjects();
+  const leaveOf = leaveSubjects();
   const recordEnd = (performed: Performed, options: OperationOptions): void => {
     const { wanted, target, decision, error } = performed;
     const event: AuditEvent = {
@@ -89,12 +91,9 @@ export function createCallJournal(deps: CallJournalDeps): CallJournal {
         call_id: callId,
         turn: options.turn,
         approval_id: approvalId,
-        pin: target.pin,
-        policy: snapshot.plan.digests.policy,
-        revision: snapshot.revision,
         arguments: decision.audit === "full" ? args : undefined,
       };
-      const subject = subjectOf(target, target, decision, options);
+      const subject = leaveOf(subjectOf(target, target, decision, options), target.pin, snapshot);
       if (!isGrave(decision.risk)) return deps.audit.note(event, subject);
       try {
         await deps.audit.append(event, subject);
@@ -106,8 +105,8 @@ export function createCallJournal(deps: CallJournalDeps): CallJournal {
       }
     },
     ended(performed, options) {
-      recordEnd(performed, options);
       soon(() => {
+        recordEnd(performed, options);
         deps.onEnd(performed, options);
         if (performed.wanted.kind === "tool" && deps.takesReceipts()) emitReceipt(performed, options);
       });
@@ -139,6 +138,26 @@ function callSubjects(): (wanted: Pick<Target, "kind" | "name">, target: Target 
     if (known && known.client === client && known.session === session && known.risk === risk && known.decision === action && known.rule === rule) return known;
     const made: CallSubject = { kind, app: target?.app, name, client, session, risk, decision: action, rule };
     if (target?.tool) last.set(target.tool, made);
+    return made;
+  };
+}
+
+/** What the record of a call that leaves says beside its subject: under which pin, policy and revision it was let go. */
+interface LeaveSubject extends CallSubject {
+  readonly pin: string;
+  readonly policy: string;
+  readonly revision: number;
+}
+
+/** Makes them; a subject that comes again under the same policy and pin gets the same object. */
+function leaveSubjects(): (subject: CallSubject, pin: string, snapshot: Snapshot) => LeaveSubject {
+  const last = new WeakMap<CallSubject, LeaveSubject>();
+  return (subject, pin, { plan, revision }) => {
+    const { policy } = plan.digests;
+    const known = last.get(subject);
+    if (known && known.revision === revision && known.pin === pin && known.policy === policy) return known;
+    const made: LeaveSubject = { ...subject, pin, policy, revision };
+    last.set(subject, made);
     return made;
   };
 }

@@ -31,6 +31,7 @@ type Asked = Pick<ServerRequest, "method" | "params">;
 /** What the one way of a call works with. */
 export interface CallDeps {
   readonly snapshot: () => Snapshot;
+  /** Throws nothing: a lease that cannot be had is a rejection. */
   readonly lease: (app: string, request: LeaseRequest) => Lease | Promise<Lease>;
   readonly approvals: Approvals;
   readonly sessions: Sessions;
@@ -242,28 +243,28 @@ function maskedFault(fault: KitError, mask: CallDeps["mask"]): ErrorBody {
 }
 
 /** Waits for the app no longer than the call itself may take. */
-async function leaseWithin(deps: CallDeps, target: Target, options: OperationOptions, timeoutMs: number, signal: CancelSignal): Promise<Lease> {
+function leaseWithin(deps: CallDeps, target: Target, options: OperationOptions, timeoutMs: number, signal: CancelSignal): Lease | Promise<Lease> {
   let joined: JoinedSignal<AbortSignal> | undefined;
-  try {
-    const scope = target.plan.isolation === "session" ? JSON.stringify([options.client, options.session]) : "shared";
-    const { onServerRequest, onNotification } = options;
-    const forward = onServerRequest && ((request: ServerRequest) => onServerRequest(deps.vetRequest(target, request)));
-    return await deps.lease(target.app, {
-      scope,
-      hooks: { onServerRequest: forward, onNotification },
-      capabilities: options.clientCapabilities,
-      signal: () => (joined ??= signalWithin(signal, timeoutMs)).signal,
-    });
-  } catch (error) {
-    if (signal.aborted) throw new KitError("CANCELLED", `${target.full} was cancelled before it was sent`, { outcome: "failed", cause: error });
-    const fault = toKitError(error, target, null);
-    const retryAfterMs = error instanceof LinkError ? error.retryAfterMs : undefined;
-    throw new KitError("APP_UNAVAILABLE", fault.message, {
-      cause: error,
-      outcome: "failed",
-      ...(retryAfterMs === undefined ? {} : { details: { retry_after_ms: retryAfterMs } }),
-    });
-  } finally {
-    joined?.release();
-  }
+  const scope = target.plan.isolation === "session" ? JSON.stringify([options.client, options.session]) : "shared";
+  const { onServerRequest, onNotification } = options;
+  const forward = onServerRequest && ((request: ServerRequest) => onServerRequest(deps.vetRequest(target, request)));
+  const leased = deps.lease(target.app, {
+    scope,
+    hooks: { onServerRequest: forward, onNotification },
+    capabilities: options.clientCapabilities,
+    signal: () => (joined ??= signalWithin(signal, timeoutMs)).signal,
+  });
+  if (!(leased instanceof Promise)) return leased;
+  return leased.catch((error: unknown) => Promise.reject(notLeased(error, target, signal))).finally(() => joined?.release());
+}
+
+function notLeased(error: unknown, target: Target, signal: CancelSignal): KitError {
+  if (signal.aborted) return new KitError("CANCELLED", `${target.full} was cancelled before it was sent`, { outcome: "failed", cause: error });
+  const fault = toKitError(error, target, null);
+  const retryAfterMs = error instanceof LinkError ? error.retryAfterMs : undefined;
+  return new KitError("APP_UNAVAILABLE", fault.message, {
+    cause: error,
+    outcome: "failed",
+    ...(retryAfterMs === undefined ? {} : { details: { retry_after_ms: retryAfterMs } }),
+  });
 }

@@ -62,7 +62,9 @@ export function createGatewayHttp(options: GatewayHttpOptions): GatewayHttp {
   const { gateway } = options;
   const { maxSessions = 1000, maxSessionsPerClient = 200, idleMs = 30 * 60_000, now = () => performance.now() } = options;
   const sessions = new Map<string, HttpSession>();
-  const posts = new Set<Promise<void>>();
+  /** Requests that run, and who waits until none does. */
+  let posts = 0;
+  let onIdle = (): void => {};
   let closed = false;
 
   const isIdle = (entry: HttpSession): boolean => entry.session.inFlight.size === 0 && !entry.main.attached;
@@ -132,7 +134,7 @@ export function createGatewayHttp(options: GatewayHttpOptions): GatewayHttp {
     if (!entry) return;
     const { session } = entry;
     if (message.kind !== "request") {
-      await session.handle(body, session.outlet);
+      await session.take(message, session.outlet);
       res.writeHead(202).end();
       return;
     }
@@ -147,7 +149,7 @@ export function createGatewayHttp(options: GatewayHttpOptions): GatewayHttp {
       onStream: (stream) => keepStream(entry, stream),
       abort,
     });
-    out.finish(await session.handle(body, out, abort, { transport: "tcp", trace: traceHeaders(req.headers) }));
+    out.finish(await session.take(message, out, abort, { transport: "tcp", trace: traceHeaders(req.headers) }));
     entry.lastUsed = now();
   };
 
@@ -178,9 +180,13 @@ export function createGatewayHttp(options: GatewayHttpOptions): GatewayHttp {
       const { req, res } = request;
       if (closed) return void refuse(res, 503, null, "the host is stopping", { headers: { Connection: "close" } });
       if (req.method === "POST") {
-        const running = post(request);
-        posts.add(running);
-        return running.finally(() => posts.delete(running));
+        posts += 1;
+        try {
+          return await post(request);
+        } finally {
+          posts -= 1;
+          if (posts === 0) onIdle();
+        }
       }
       if (req.method === "GET") return get(request);
       const entry = sessionOf(request, null);
@@ -203,8 +209,7 @@ export function createGatewayHttp(options: GatewayHttpOptions): GatewayHttp {
       closed = true;
       clearInterval(sweep);
       for (const { main } of sessions.values()) main.end();
-      const running = Promise.allSettled(posts);
-      await Promise.race([running, sleep(graceMs, undefined, { ref: false })]);
+      if (posts > 0) await Promise.race([new Promise<void>((resolve) => (onIdle = resolve)), sleep(graceMs, undefined, { ref: false })]);
       await Promise.all([...sessions.values()].map(end));
     },
   };

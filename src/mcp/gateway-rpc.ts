@@ -3,9 +3,17 @@ import { isObject, type Json, type JsonObject } from "../base/json.ts";
 
 export type RpcId = string | number;
 
+/** A JSON-RPC request. */
+export interface RpcRequest {
+  readonly kind: "request";
+  readonly id: RpcId;
+  readonly method: string;
+  readonly params: JsonObject;
+}
+
 /** One JSON-RPC message, told apart. */
 export type RpcMessage =
-  | { readonly kind: "request"; readonly id: RpcId; readonly method: string; readonly params: JsonObject }
+  | RpcRequest
   | { readonly kind: "notification"; readonly method: string; readonly params: JsonObject }
   | { readonly kind: "response"; readonly id: RpcId; readonly result: JsonObject | null; readonly error: JsonObject | null }
   | { readonly kind: "invalid"; readonly id: RpcId | null; readonly message: string };

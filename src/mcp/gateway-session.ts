@@ -5,7 +5,18 @@ import type { Principal } from "../base/principal.ts";
 import type { ServerRequest } from "../runtime/ports.ts";
 import { Elicitations } from "./gateway-elicitations.ts";
 import type { Outlet } from "./gateway-outlet.ts";
-import { INTERNAL_ERROR, INVALID_REQUEST, readMessage, rpcFault, rpcNotification, rpcResult, RpcError, type RpcId } from "./gateway-rpc.ts";
+import {
+  INTERNAL_ERROR,
+  INVALID_REQUEST,
+  readMessage,
+  rpcFault,
+  rpcNotification,
+  rpcResult,
+  RpcError,
+  type RpcId,
+  type RpcMessage,
+  type RpcRequest,
+} from "./gateway-rpc.ts";
 import { refusal, unknownMethod } from "./gateway-results.ts";
 import { faultOf, startRequestSpan } from "./gateway-span.ts";
 
@@ -91,25 +102,21 @@ export class GatewaySession {
     return this.#closed;
   }
 
-  /** Takes one message. Gives the response of a request, or null where there is none: a notification, a response, a cancelled request. Never throws. */
-  async handle(value: Json, outlet: Outlet, abort = new CancelSource(), hop: Hop = STDIO): Promise<JsonObject | null> {
-    const message = readMessage(value);
-    switch (message.kind) {
-      case "invalid":
-        return rpcFault(message.id, INVALID_REQUEST, message.message);
-      case "response":
-        this.#answered(message.id, message.result, message.error);
-        return null;
-      case "notification":
-        if (message.method === "notifications/cancelled") this.#cancel(message.params["requestId"]);
-        return null;
-      case "request":
-        return this.#traced(message.id, message.method, message.params, hop, (params) => this.#request(message.id, message.method, params, outlet, abort));
-    }
+  /** Takes one message as it came. Gives the response of a request, or null where there is none: a notification, a response, a cancelled request. Never rejects. */
+  handle(value: Json, outlet: Outlet): Promise<JsonObject | null> {
+    return this.take(readMessage(value), outlet);
   }
 
-  /** Runs a request within its span; the span is the parent of whatever the request causes. */
-  async #traced(id: RpcId, method: string, params: JsonObject, hop: Hop, run: (params: JsonObject) => Promise<JsonObject | null>): Promise<JsonObject | null> {
+  /** As {@link handle}, with a message that was read already. */
+  take(message: RpcMessage, outlet: Outlet, abort = new CancelSource(), hop: Hop = STDIO): Promise<JsonObject | null> {
+    if (message.kind === "request") return this.#traced(message, hop, (params) => this.#request(message.id, message.method, params, outlet, abort));
+    if (message.kind === "response") this.#answered(message.id, message.result, message.error);
+    if (message.kind === "notification" && message.method === "notifications/cancelled") this.#cancel(message.params["requestId"]);
+    return Promise.resolve(message.kind === "invalid" ? rpcFault(message.id, INVALID_REQUEST, message.message) : null);
+  }
+
+  /** Runs a request, where somebody traces within its span: the span is the parent of whatever the request causes. */
+  #traced({ id, method, params }: RpcRequest, hop: Hop, run: (params: JsonObject) => Promise<JsonObject | null>): Promise<JsonObject | null> {
     const meta = isObject(params["_meta"]) ? (params["_meta"] as JsonObject) : undefined;
     // Trace context in the message is nearer to the call than that of the HTTP hop.
     const span = startRequestSpan(id, method, params, meta && Object.hasOwn(meta, "traceparent") ? meta : hop.trace, {
@@ -118,9 +125,10 @@ export class GatewaySession {
       transport: hop.transport,
     });
     if (span === null) return run(params);
-    const response = await run({ ...params, _meta: { ...meta, ...span.meta } });
-    span.end(faultOf(response));
-    return response;
+    return run({ ...params, _meta: { ...meta, ...span.meta } }).then((response) => {
+      span.end(faultOf(response));
+      return response;
+    });
   }
 
   async #request(id: RpcId, method: string, params: JsonObject, outlet: Outlet, abort: CancelSource): Promise<JsonObject | null> {

@@ -101,10 +101,10 @@ export class Runtime {
     this.#publish(this.#snapshot.plan, this.#snapshot.revision, false);
   }
 
-  /** Holds a connection of an app for one call; throws or rejects with a LinkError when it cannot be had. */
+  /** Holds a connection of an app for one call; rejects with a LinkError when it cannot be had. */
   lease(app: string, request: LeaseRequest): Lease | Promise<Lease> {
     const runner = this.#runners.get(app);
-    if (!runner) throw new LinkError("closed", `app ${app} is not running`);
+    if (!runner) return Promise.reject(new LinkError("closed", `app ${app} is not running`));
     return leaseConnection(runner, request, runner.deps);
   }
 

@@ -30,7 +30,13 @@ it.each([
   };
   const told: unknown[] = [];
   const audit = await openAudit({ file: full, clock: systemClock, masker: createMasker([]), arguments: "masked", onFault: (error) => told.push(error) });
-  const journal = createCallJournal({ audit, takesReceipts: () => false, emit: () => Promise.resolve(), host: () => ({ app: "host", instance: "h" }), onEnd() {} });
+  const journal = createCallJournal({
+    audit,
+    takesReceipts: () => false,
+    emit: () => Promise.resolve(),
+    host: () => ({ app: "host", instance: "h" }),
+    onEnd() {},
+  });
   const sending = journal.sending("call-1", granted(risk), { client: "library", session: "default" });
   if (sent) {
     await sending;
