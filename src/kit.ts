@@ -139,6 +139,8 @@ class HostedKit implements Kit {
 
   status(): KitStatus {
     const parts = this.#running();
+    // Whoever asks after a call sees it counted.
+    parts.calls.journal.flush();
     return statusOf(parts.runtime.look(), {
       state: this.#state,
       startedAt: this.#startedAt,

@@ -34,18 +34,25 @@ export interface CallJournalDeps {
   readonly onEnd: (performed: Performed, options: OperationOptions) => void;
 }
 
+/** How long an ended call may wait to be written down with others, and how many may. */
+const WRITE_DOWN_MS = 5;
+const WRITE_DOWN_CALLS = 32;
+
 /** Makes a call journal. */
 export function createCallJournal(deps: CallJournalDeps): CallJournal {
-  // The caller has its answer before the rest is written down.
+  // The caller has its answer, and may already want the next: the rest is written down for some calls together, which is far cheaper.
   let later: (() => void)[] = [];
+  let due: NodeJS.Timeout | undefined;
   const flush = (): void => {
-    const due = later;
+    clearTimeout(due);
+    due = undefined;
+    const steps = later;
     later = [];
-    for (const step of due) step();
+    for (const step of steps) step();
   };
   const soon = (step: () => void): void => {
-    if (later.length === 0) setImmediate(flush);
-    later.push(step);
+    due ??= setTimeout(flush, WRITE_DOWN_MS);
+    if (later.push(step) === WRITE_DOWN_CALLS) setImmediate(flush);
   };
   const subjectOf = callSubjects();
   const leaveOf = leaveSubjects();

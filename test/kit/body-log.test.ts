@@ -14,6 +14,8 @@ async function linesWith(settings: object): Promise<string> {
   const done = await t.kit.callTool("org.test.a.echo", { to: "Mia", text: "see you at nine", api_key: KEY });
   expect(done.ok).toBe(true);
   await t.kit.callTool("org.test.a.echo", {});
+  // Calls are written down a moment after their answer, at the latest now.
+  await t.kit.close();
   return log.lines.filter((line) => line.startsWith("debug call ")).join("\n");
 }
 
