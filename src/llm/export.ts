@@ -4,6 +4,7 @@ import { estimateTokens, type CountTokens } from "./cost.ts";
 import { OPENAI_MAX_DESCRIPTION, toolDescription } from "./description.ts";
 import { sortInOrder } from "./export-order.ts";
 import { prepareSchema, type PreparedSchema } from "./prepare.ts";
+import { sentencesIn } from "./property-keys.ts";
 import { Notes } from "./schema-node.ts";
 import { SEARCH_MODE_TOOLS } from "./search-mode.ts";
 import { limitWarning, selectTools, unusableWarnings } from "./select-tools.ts";
@@ -166,7 +167,9 @@ export function exportTool(tool: ExportTool, name: string, target: ExportFormat,
     `${tool.name} of ${tool.appTitle || tool.app || "this host"}.`;
   const finish = (json: Json, strict?: boolean, fallback?: readonly string[]): ExportedTool => done(json, strict, fallback, prepared.relaxations);
   const maxDescription = options.maxDescription ?? (target.startsWith("openai") || target === "litellm" ? OPENAI_MAX_DESCRIPTION : Number.POSITIVE_INFINITY);
-  const description = toolDescription(own, prepared.sentences, maxDescription);
+  const style = target.startsWith("anthropic") ? "wide" : target.startsWith("gemini") || target === "litellm" ? "identifier" : undefined;
+  const sentences = style === undefined ? prepared.sentences : sentencesIn(prepared, style);
+  const description = toolDescription(own, sentences, maxDescription);
   if (description.endsWith("…") && !own.endsWith("…")) notes.add("description.truncated", "/description", own.length, description.length, "annotated");
   switch (target) {
     case "text":

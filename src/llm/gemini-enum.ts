@@ -15,8 +15,8 @@ export function geminiEnum(node: Node, pointer: string, notes: Notes): Node {
   const at = pointTo(pointer, "enum");
   const values = (list as Json[]).filter((value) => (value === null ? types.length === 0 || types.includes("null") : true));
   const real = values.filter((value) => value !== null && value !== "");
-  if (values.includes("")) notes.add("enum.empty_value_dropped", at, "", null, "narrowed");
   const hasNull = values.includes(null);
+  if (values.includes("") && (real.length > 0 || hasNull)) notes.add("enum.empty_value_dropped", at, "", null, "narrowed");
   const groups = new Map<string, Json[]>();
   for (const value of real) {
     const type = typeof value === "number" ? "number" : typeOfValue(value);
@@ -29,14 +29,19 @@ export function geminiEnum(node: Node, pointer: string, notes: Notes): Node {
     if (kind === "string" || kind === "number") branches.push({ type, enum: group });
     else {
       branches.push(kind === "array" ? { type, items: {} } : kind === "object" ? { type, additionalProperties: true } : { type });
-      notes.add("enum.dropped", at, group, null, "widened");
+      // Both booleans are what the type says.
+      notes.add("enum.dropped", at, group, null, kind === "boolean" && group.length === 2 ? "annotated" : "widened");
     }
   }
-  const widened = branches.some((branch) => branch["enum"] === undefined) ? [`one of ${real.map(valueInWords).join(", ")}`] : [];
+  const split = branches.some((branch) => branch["enum"] === undefined);
+  const widened = split && !(real.length === 2 && groups.get("boolean")?.length === 2) ? [`one of ${real.map(valueInWords).join(", ")}`] : [];
   if (hasNull) branches.push({ type: "null" });
-  if (branches.length === 0) return types.length === 0 ? rest : { ...rest, type: "string" };
+  if (branches.length === 0) {
+    notes.add("enum.dropped", at, "", null, "widened");
+    return withFacts({ ...rest, type: "string" }, ['always ""']);
+  }
   if (branches.length === 1) return withFacts({ ...rest, ...branches[0]! }, widened);
-  if (!hasNull && widened.length === 0)
+  if (!hasNull && !split)
     return { ...rest, ...(types.length === 0 ? {} : { type: typeKeyword(branches.map((branch) => branch["type"] as string)) }), enum: real };
   const words: Node = {};
   for (const key of ["title", "description"]) if (key in rest) words[key] = rest[key]!;

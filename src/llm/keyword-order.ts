@@ -103,8 +103,9 @@ function sortedMembers(map: JsonObject): JsonObject {
 
 const FEW_KEYWORDS = 12;
 
-/** Sorts keywords in place. By insertion where they are few, as nearly everywhere: they come nearly in order. */
-function sortedByRank(keys: string[]): string[] {
+/** Sorts keywords in place, into the fixed order. By insertion where they are few, as nearly everywhere: they come nearly in order. */
+export function sortedByRank(keys: string[]): string[] {
+  if (isOrdered(keys)) return keys;
   if (keys.length > FEW_KEYWORDS) return keys.sort(byRank);
   for (let i = 1; i < keys.length; i += 1) {
     const key = keys[i]!;
@@ -113,6 +114,17 @@ function sortedByRank(keys: string[]): string[] {
     keys[at] = key;
   }
   return keys;
+}
+
+/** Whether listed keywords stand in the fixed order; unlisted ones are left to be sorted. */
+function isOrdered(keys: readonly string[]): boolean {
+  let before = -1;
+  for (const key of keys) {
+    const rank = RANK.get(key);
+    if (rank === undefined || rank < before) return false;
+    before = rank;
+  }
+  return true;
 }
 
 function byRank(a: string, b: string): number {

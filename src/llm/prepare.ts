@@ -2,7 +2,7 @@ import type { Json } from "../base/json.ts";
 import { inlineRefs } from "./schema-inline.ts";
 import { Notes, type Node } from "./schema-node.ts";
 import { repairSchema, type RepairOptions, type RepairedSchema } from "./schema-repair.ts";
-import { plainRoot } from "./schema-root.ts";
+import { plainRoot, takesObjects } from "./schema-root.ts";
 import type { Relaxation } from "./types.ts";
 
 /** An input schema made ready for every target: repaired, references inlined, root a plain object. */
@@ -58,6 +58,8 @@ function prepare(inputSchema: unknown, options: RepairOptions): Preparation {
   if (clean.kind === "excluded") return clean;
   const notes = new Notes();
   const inlined = inlineRefs(clean.schema, clean.cycles);
+  if (!takesObjects(inlined.root, inlined.definitions))
+    return { kind: "excluded", code: "schema.not_object", reason: "no object fits the root of inputSchema, so that no arguments are possible" };
   if (inlined.kept) notes.add("ref.kept", "", null, null, "annotated");
   const plain = plainRoot(inlined.root, inlined.definitions, notes);
   return {

@@ -89,6 +89,15 @@ export function withKeyStyle(prepared: PreparedSchema, style: KeyStyle, notes: N
   return { ...prepared, root: walk(prepared.root) as Node, definitions: new Map([...prepared.definitions].map(([name, node]) => [name, walk(node)])) };
 }
 
+/** The sentences of a prepared schema with the property names that a target shows. */
+export function sentencesIn(prepared: PreparedSchema, style: KeyStyle): readonly string[] {
+  if (prepared.plainKeys || prepared.sentences.length === 0) return prepared.sentences;
+  const renamed = renamedKeys(propertyNames(prepared), style);
+  return prepared.sentences.map((sentence) =>
+    sentence.replace(/`([^`]+)`/g, (quoted, name: string) => (renamed.has(name) ? `\`${renamed.get(name)}\`` : quoted)),
+  );
+}
+
 function renameKeys(map: JsonObject, rename: (name: string) => string): JsonObject {
   const out: JsonObject = {};
   for (const [key, value] of Object.entries(map)) setOwn(out, rename(key), value);

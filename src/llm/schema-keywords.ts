@@ -98,7 +98,11 @@ export function enumWithNull(values: readonly Json[]): Json[] {
 
 /** The values of an enum that a list of type names admits; all of them where it admits none, for then the types are the mistake. */
 export function valuesOfTypes(values: readonly Json[], types: readonly string[]): Json[] {
-  if (types.length === 0) return [...values];
-  const kept = values.filter((value) => types.includes(typeOfValue(value)) || (typeof value === "number" && types.includes("number")));
-  return kept.length > 0 ? kept : [...values];
+  const kept = types.length === 0 ? values : fittingValues(values, types);
+  return kept.length > 0 ? [...kept] : [...values];
+}
+
+/** The values that a list of type names admits. */
+export function fittingValues(values: readonly Json[], types: readonly string[]): Json[] {
+  return values.filter((value) => types.includes(typeOfValue(value)) || (typeof value === "number" && types.includes("number")));
 }

@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from "../base/json.ts";
-import { enumWithNull, sharedType, valuesOfTypes, withNull } from "./schema-keywords.ts";
-import { allowsType, pointTo, propertiesOf, typesOf, type Node, type Notes } from "./schema-node.ts";
+import { isObject, type Json, type JsonObject } from "../base/json.ts";
+import { enumWithNull, fittingValues, sharedType, withNull } from "./schema-keywords.ts";
+import { allowsType, distinctValues, pointTo, propertiesOf, sameJson, typesOf, type Node, type Notes } from "./schema-node.ts";
 
 /** Where a node stands: `condition` nodes (if, not, …) keep exactly what they say, for a guessed type would change their meaning. */
 export interface Spot {
@@ -29,20 +29,59 @@ function repairBound(raw: JsonObject, out: Node, exclusive: string, inclusive: s
   }
 }
 
-/** Adds a type where values or properties settle it, and takes away what contradicts the type; changes the node in place. */
+/** A tuple ends where a position takes nothing (`false`); changes the node in place. */
+export function repairTuple(node: Node, spot: Spot, notes: Notes): void {
+  const prefix = node["prefixItems"];
+  const end = Array.isArray(prefix) ? prefix.indexOf(false) : -1;
+  if (end === -1) return;
+  notes.add("tuple.ended", pointTo(spot.pointer, "prefixItems", end), false, null, "annotated");
+  if (end === 0) delete node["prefixItems"];
+  else node["prefixItems"] = (prefix as Json[]).slice(0, end);
+  node["items"] = false;
+}
+
+/** Lists each value of an enum once, only those that the type admits, and none beside a const; changes the node in place. */
+export function repairValues(node: Node, spot: Spot, notes: Notes): void {
+  if (spot.condition || (node["enum"] === undefined && node["const"] === undefined)) return;
+  const at = pointTo(spot.pointer, "enum");
+  if ("const" in node && Array.isArray(node["enum"])) {
+    const listed = node["enum"].some((value) => sameJson(value, node["const"]));
+    notes.add("enum.beside_const", at, node["enum"], null, listed ? "annotated" : "widened");
+    delete node["enum"];
+  }
+  if (Array.isArray(node["enum"]) && new Set(node["enum"]).size < node["enum"].length) {
+    notes.add("enum.repeated", at, node["enum"], null, "annotated");
+    node["enum"] = distinctValues(node["enum"]);
+  }
+  const values = valuesOf(node);
+  if (values === undefined || node["type"] === undefined) return;
+  const fitting = fittingValues(values, typesOf(node));
+  if (fitting.length === 0) {
+    // Nothing would ever fit: the values are what the author had in mind, the type is the mistake.
+    const type = sharedType(values);
+    notes.add("type.contradicted", spot.pointer, node["type"], type, "widened");
+    if (type === undefined) delete node["type"];
+    else node["type"] = type;
+  } else if (fitting.length < values.length) {
+    notes.add("enum.other_type", at, values, fitting, "annotated");
+    node["enum"] = fitting;
+  }
+}
+
+function valuesOf(node: Node): Json[] | undefined {
+  if ("const" in node) return [node["const"]!];
+  return Array.isArray(node["enum"]) ? node["enum"] : undefined;
+}
+
+/** Adds a type where values, properties or items settle it, and takes away what contradicts the type; changes the node in place. */
 export function repairTypes(node: Node, spot: Spot, notes: Notes): void {
   if (node["type"] === undefined && !spot.condition) {
-    const values = Array.isArray(node["enum"]) ? node["enum"] : "const" in node ? [node["const"]!] : undefined;
-    const type = values ? sharedType(values) : propertiesOf(node) && node["$ref"] === undefined ? "object" : undefined;
+    const values = valuesOf(node);
+    const type = values ? sharedType(values) : typeOfMembers(node);
     if (type !== undefined) {
       node["type"] = type;
       notes.add("type.added", spot.pointer, null, type, values ? "annotated" : "narrowed");
     }
-  }
-  if (Array.isArray(node["enum"]) && node["type"] !== undefined && !spot.condition) {
-    const fitting = valuesOfTypes(node["enum"], typesOf(node));
-    if (fitting.length < node["enum"].length) notes.add("enum.other_type", pointTo(spot.pointer, "enum"), node["enum"], fitting, "annotated");
-    node["enum"] = fitting;
   }
   if (node["type"] !== undefined && !allowsType(node, "object")) {
     for (const keyword of ["properties", "required"]) {
@@ -51,6 +90,25 @@ export function repairTypes(node: Node, spot: Spot, notes: Notes): void {
       delete node[keyword];
     }
   }
+}
+
+function typeOfMembers(node: Node): string | undefined {
+  if (node["$ref"] !== undefined) return undefined;
+  if (propertiesOf(node)) return "object";
+  return node["items"] !== undefined || node["prefixItems"] !== undefined ? "array" : undefined;
+}
+
+/** Whether a node takes no value at all, as `{not: {}}` does; the root is left alone, for it is judged as a whole. */
+export function nothingFits(node: Node, spot: Spot, notes: Notes): boolean {
+  if (spot.depth === 0 || spot.condition) return false;
+  const { not, allOf, anyOf, oneOf } = node;
+  if (not === undefined && allOf === undefined && anyOf === undefined && oneOf === undefined) return false;
+  const never =
+    (isObject(not) && Object.keys(not).length === 0) ||
+    (Array.isArray(allOf) && allOf.includes(false)) ||
+    [anyOf, oneOf].some((union) => Array.isArray(union) && union.every((branch) => branch === false));
+  if (never) notes.add("node.nothing_fits", spot.pointer, node, false, "annotated");
+  return never;
 }
 
 /** A node that admits null where OpenAPI's `nullable` says so. */

@@ -1,8 +1,9 @@
 import { isObject, own, setOwn, type Json, type JsonObject } from "../base/json.ts";
 import { nameHash } from "../tools/names.ts";
+import { sortedByRank } from "./keyword-order.ts";
 import { hasRightForm, isDroppedKeyword, isNameList, isPlainKey, repairedType } from "./schema-keywords.ts";
 import { childPointer, Notes, pointTo, subschemaForm, type Node } from "./schema-node.ts";
-import { repairBounds, repairNullable, repairTypes, type Spot } from "./schema-repair-node.ts";
+import { nothingFits, repairBounds, repairNullable, repairTuple, repairTypes, repairValues, type Spot } from "./schema-repair-node.ts";
 import { declaresRequired, definitionGraph, dropEndlessRefs, pruneRequired } from "./schema-definitions.ts";
 import { createRefTable, type RefTable } from "./schema-refs.ts";
 import type { Relaxation } from "./types.ts";
@@ -130,14 +131,18 @@ class Repair {
     }
     const node = this.#keywords(raw as JsonObject, spot);
     repairBounds(raw as JsonObject, node, spot, this.notes);
+    repairTuple(node, spot, this.notes);
+    repairValues(node, spot, this.notes);
     repairTypes(node, spot, this.notes);
+    if (nothingFits(node, spot, this.notes)) return false;
     if (node["required"] !== undefined && !declaresRequired(node)) this.hasUndeclared = true;
     return repairNullable(raw as JsonObject, node, spot, this.notes);
   }
 
   #keywords(raw: JsonObject, spot: Spot): Node {
     const out: Node = {};
-    for (const keyword of Object.keys(raw)) {
+    // In the fixed order, so that words made of several keywords are the same however a server sorts them.
+    for (const keyword of sortedByRank(Object.keys(raw))) {
       const value = raw[keyword]!;
       if (isDroppedKeyword(keyword, value)) continue;
       switch (keyword) {
@@ -168,8 +173,9 @@ class Repair {
           else this.notes.add("keyword.malformed", pointTo(spot.pointer, keyword), value, null, "widened");
           break;
         case "items":
-          if (Array.isArray(value)) this.#list("prefixItems", value, out, spot, "items");
-          else out["items"] = this.#child(value, "items", spot);
+          if (!Array.isArray(value)) out["items"] = this.#child(value, "items", spot);
+          else if (out["prefixItems"] === undefined) this.#list("prefixItems", value, out, spot, "items");
+          else this.notes.add("keyword.malformed", pointTo(spot.pointer, keyword), value, null, "widened");
           break;
         case "additionalItems":
           if (Array.isArray(raw["items"])) out["items"] = this.#child(value, keyword, spot);
@@ -245,7 +251,7 @@ class Repair {
       this.notes.add("keyword.malformed", pointTo(spot.pointer, "$ref"), value, null, "widened");
       return;
     }
-    const target = this.#refs.resolve(value);
+    const target = this.#refs.resolve(value, spot.pointer);
     if (target.kind === "external") this.external.add(value);
     if (target.kind !== "local") {
       this.notes.add(target.kind === "external" ? "ref.external" : "ref.unresolved", spot.pointer, value, {}, "widened");
@@ -269,7 +275,8 @@ class Repair {
       this.definitions.set(name, this.node(raw, { pointer: target.pointer, depth: spot.depth + 1, condition: false }));
       this.#definitionDepth -= 1;
     }
-    out["$ref"] = `#/$defs/${name}`;
+    if (this.definitions.get(name) === false) out["not"] = {};
+    else out["$ref"] = `#/$defs/${name}`;
   }
 
   /** The definition's own name where that is free and legal, else with a hash of its place: never depends on what was met before. */

@@ -4,7 +4,8 @@ import { canBeObject, intersect, isBare, mergeAllOf, sameShape, withoutWords } f
 import type { Notes } from "./schema-node.ts";
 import { ANNOTATIONS, branchesOf, distinctValues, omit, propertiesOf, requiredOf, sameJson, saysOnly, type Node } from "./schema-node.ts";
 import { sharedType } from "./schema-keywords.ts";
-import { choiceOfRequired, describeConstraint, describeShape } from "./words.ts";
+import { choiceOfBranches } from "./schema-shape.ts";
+import { describeConstraint, describeShape } from "./words.ts";
 
 /** A root that every provider takes: a plain object without combinators, and sentences for what it no longer says. */
 export interface PlainRoot {
@@ -61,10 +62,11 @@ function flatten(start: Node, definitions: ReadonlyMap<string, Json>, notes: Not
     if (merged.lost.length > 0) notes.add("root.allOf_lost", "/allOf", [...new Set(merged.lost)], null, "widened");
     node = merged.node;
   }
-  for (const keyword of ["anyOf", "oneOf"]) {
+  for (const keyword of ["anyOf", "oneOf"] as const) {
     const branches = branchesOf(node, keyword);
     if (branches.length === 0) continue;
-    node = omit(node, keyword);
+    // OpenAPI's discriminator says nothing without the union that it is for.
+    node = omit(node, keyword, "discriminator");
     const shapes = branches
       .map(follow)
       .filter(canBeObject)
@@ -73,17 +75,31 @@ function flatten(start: Node, definitions: ReadonlyMap<string, Json>, notes: Not
       notes.add(`root.${keyword}_dropped`, `/${keyword}`, [...branches], null, "widened");
       continue;
     }
-    if (shapes.every((shape) => Object.keys(shape).every((key) => key === "required" || key === "type" || ANNOTATIONS.has(key)))) {
+    const sentence = choiceOfBranches(shapes, keyword);
+    if (sentence !== undefined) {
       notes.add(`root.${keyword}_required`, `/${keyword}`, [...branches], null, "widened");
-      const sentence = choiceOfRequired(shapes.map(requiredOf), keyword === "oneOf");
-      if (sentence) sentences.push(sentence);
+      if (sentence !== "") sentences.push(sentence);
       continue;
     }
     notes.add(`root.${keyword}_united`, `/${keyword}`, shapes.length, 1, "widened");
-    if (depth === 0) sentences.push(...shapes.map((shape, i) => describeShape(shape, i, shapes)));
+    if (depth === 0 && shapes.length > 1) sentences.push(...shapes.map((shape, i) => describeShape(shape, i, shapes)));
     node = unite(node, shapes, notes);
   }
   return node;
+}
+
+/** Whether some object may fit a root whose references are inlined; without one no call of the tool could ever be right. */
+export function takesObjects(root: Json, definitions: ReadonlyMap<string, Json>, depth = 0): boolean {
+  if (!canBeObject(root)) return false;
+  if (!isObject(root) || depth > 20) return true;
+  const node = root as Node;
+  const takes = (branch: Json): boolean => takesObjects(branch, definitions, depth + 1);
+  const name = refName(node);
+  if (name !== undefined && !takes(definitions.get(name) ?? {})) return false;
+  if (Array.isArray(node["enum"]) && !node["enum"].some(isObject)) return false;
+  if ("const" in node && !isObject(node["const"])) return false;
+  if (!branchesOf(node, "allOf").every(takes)) return false;
+  return ["anyOf", "oneOf"].every((keyword) => branchesOf(node, keyword).length === 0 || branchesOf(node, keyword).some(takes));
 }
 
 /** One object node for several: all their properties, only what all of them require. */

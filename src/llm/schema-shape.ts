@@ -63,20 +63,15 @@ export function tupleAsList(node: Node, pointer: string, notes: Notes): Node {
 /** A sentence for a union that only says which properties must be there together; undefined when it says more. */
 export function requiredChoice(node: Node, keyword: "anyOf" | "oneOf"): string | undefined {
   const branches = branchesOf(node, keyword);
-  const plain =
-    branches.length > 0 &&
-    branches.every(
-      (branch) =>
-        isObject(branch) &&
-        Object.keys(branch).every((key) => ["required", "type", "not"].includes(key) || ANNOTATIONS.has(key)) &&
-        ("required" in branch || "not" in branch),
-    );
-  return plain
-    ? choiceOfRequired(
-        branches.map((branch) => requiredOf(branch as Node)),
-        keyword === "oneOf",
-      )
-    : undefined;
+  if (!branches.every((branch) => isObject(branch) && ("required" in branch || "not" in branch))) return undefined;
+  return branches.length > 0 ? choiceOfBranches(branches as Node[], keyword) : undefined;
+}
+
+/** As {@link requiredChoice}, for branches at hand; a branch without `required` is a choice of none of them. */
+export function choiceOfBranches(branches: readonly Node[], keyword: "anyOf" | "oneOf"): string | undefined {
+  if (!branches.every((branch) => Object.keys(branch).every((key) => ["required", "type", "not"].includes(key) || ANNOTATIONS.has(key)))) return undefined;
+  const exclusive = branches.length > 1 && branches.every((branch) => isObject(branch["not"]) && "required" in branch);
+  return choiceOfRequired(branches.map(requiredOf), keyword === "oneOf" || exclusive);
 }
 
 /** Where a wider subschema makes the whole narrower: more than one branch fits, more is forbidden, another consequence applies. */

@@ -1,4 +1,5 @@
 import { isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
+import { inclusiveBounds } from "./gemini-bounds.ts";
 import { geminiEnum } from "./gemini-enum.ts";
 import { orderOwnKeywords } from "./keyword-order.ts";
 import type { PreparedSchema } from "./prepare.ts";
@@ -7,7 +8,7 @@ import { refName, refsIn } from "./schema-definitions.ts";
 import { withDefinitions } from "./schema-inline.ts";
 import { intersect, isBare, mergeAllOf } from "./schema-merge.ts";
 import type { Notes } from "./schema-node.ts";
-import { branchesOf, childPointer, omit, pointTo, propertiesOf, requiredOf, saysType, typesOf, type Node } from "./schema-node.ts";
+import { allowsType, branchesOf, childPointer, omit, pointTo, propertiesOf, requiredOf, saysType, typesOf, type Node } from "./schema-node.ts";
 import { isFreeForm, requiredChoice, withoutFalse } from "./schema-shape.ts";
 import { constraintInWords, describeConstraint, valueInWords, withFacts } from "./words.ts";
 
@@ -184,7 +185,7 @@ class GeminiCompiler {
           this.#patterns(node, out, pointer, facts, cycle);
           break;
         case "format":
-          if (FORMATS.has(String(value))) out["format"] = value;
+          if (FORMATS.has(String(value)) && allowsType(node, "string")) out["format"] = value;
           else this.#lose(keyword, value, pointer, facts, `format ${String(value)}`);
           break;
         case "default":
@@ -201,7 +202,7 @@ class GeminiCompiler {
       facts.push(...describeConstraint(node));
       for (const keyword of CONDITIONS) if (keyword in node) this.#notes.add(`${keyword}.dropped`, pointTo(pointer, keyword), node[keyword], null, "widened");
     }
-    this.#bounds(node, out, pointer, facts);
+    inclusiveBounds(node, out, pointer, facts, this.#notes);
     if (node["items"] === false)
       out["maxItems"] = Math.min(branchesOf(node, "prefixItems").length, typeof node["maxItems"] === "number" ? node["maxItems"] : Number.POSITIVE_INFINITY);
     this.#members(node, out, pointer, cycle);
@@ -215,38 +216,20 @@ class GeminiCompiler {
   }
 
   #patterns(node: Node, out: Node, pointer: string, facts: string[], cycle: ReadonlySet<string> | undefined): void {
-    const patterns = Object.entries(node["patternProperties"] as JsonObject).filter(([, child]) => child !== false);
+    const all = Object.entries(node["patternProperties"] as JsonObject);
+    const patterns = all.filter(([, child]) => child !== false);
     const more = node["additionalProperties"];
-    facts.push(`keys match ${patterns.map(([pattern]) => pattern).join(" or ")}`);
+    if (patterns.length > 0) facts.push(`keys match ${patterns.map(([pattern]) => pattern).join(" or ")}`);
+    for (const [pattern, child] of all) if (child === false) facts.push(`no key matches ${pattern}`);
     const children = patterns.map(([pattern, child]) => this.node(child, pointTo(pointer, "patternProperties", pattern), cycle));
     if (more !== undefined && more !== false && !isBare(more)) children.push(this.node(more, `${pointer}/additionalProperties`, cycle));
     const closed = more === false;
     this.#notes.add("patternProperties.as_map", pointTo(pointer, "patternProperties"), node["patternProperties"], null, closed ? "widened" : "narrowed");
     if (children.length === 0) {
-      if (closed) out["additionalProperties"] = false;
+      out["additionalProperties"] = !closed;
       return;
     }
     out["additionalProperties"] = children.some(isBare) ? true : children.length === 1 ? children[0]! : { anyOf: children };
-  }
-
-  /** Exclusive bounds: the next whole number for integers, the bound itself otherwise. */
-  #bounds(node: Node, out: Node, pointer: string, facts: string[]): void {
-    if (!("exclusiveMinimum" in node || "exclusiveMaximum" in node)) return;
-    const whole = typesOf(node).length > 0 && typesOf(node).every((type) => type === "integer" || type === "null");
-    const low = node["exclusiveMinimum"];
-    if (typeof low === "number") {
-      const bound = whole ? Math.floor(low) + 1 : low;
-      out["minimum"] = Math.max(bound, typeof node["minimum"] === "number" ? node["minimum"] : Number.NEGATIVE_INFINITY);
-      if (!whole) facts.push(`more than ${low}`);
-      this.#notes.add("bounds.inclusive", pointTo(pointer, "exclusiveMinimum"), low, bound, whole ? "annotated" : "widened");
-    }
-    const high = node["exclusiveMaximum"];
-    if (typeof high === "number") {
-      const bound = whole ? Math.ceil(high) - 1 : high;
-      out["maximum"] = Math.min(bound, typeof node["maximum"] === "number" ? node["maximum"] : Number.POSITIVE_INFINITY);
-      if (!whole) facts.push(`less than ${high}`);
-      this.#notes.add("bounds.inclusive", pointTo(pointer, "exclusiveMaximum"), high, bound, whole ? "annotated" : "widened");
-    }
   }
 
   #members(node: Node, out: Node, pointer: string, cycle: ReadonlySet<string> | undefined): void {

@@ -2,7 +2,8 @@ import { isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
 import { orderOwnKeywords } from "./keyword-order.ts";
 import type { PreparedSchema } from "./prepare.ts";
 import { refName } from "./schema-definitions.ts";
-import { isBare, sameShape } from "./schema-merge.ts";
+import { sharedType } from "./schema-keywords.ts";
+import { intersect, isBare, sameShape } from "./schema-merge.ts";
 import type { Notes } from "./schema-node.ts";
 import { branchesOf, childPointer, omit, pointTo, propertiesOf, requiredOf, typesOf, type Node } from "./schema-node.ts";
 import { tupleAsList } from "./schema-shape.ts";
@@ -87,6 +88,14 @@ function typed(type: string, from: Node): Node {
   return out;
 }
 
+/** A branch of a union with what stands beside the union in it; undefined when one node cannot say both. */
+function withCommon(common: Node, branch: Json): Json | undefined {
+  if (Object.keys(common).length === 0) return branch;
+  if (!isObject(branch) || refName(branch) !== undefined) return undefined;
+  const { node, lost } = intersect(common, branch as Node);
+  return lost.length === 0 ? node : undefined;
+}
+
 class SingleTypes {
   readonly source: GeminiSchema;
   readonly #notes: Notes;
@@ -146,12 +155,12 @@ class SingleTypes {
   }
 
   #union(node: Node, pointer: string, inside: readonly string[]): Node {
-    const beside = Object.keys(node).filter((key) => key !== "anyOf" && key !== "title" && key !== "description");
-    if (beside.includes("properties") || (beside.includes("type") && beside.length > 1)) {
+    const common = omit(node, "anyOf", "title", "description");
+    const whole = branchesOf(node, "anyOf").map((branch) => withCommon(common, branch));
+    if (whole.includes(undefined)) {
       this.#notes.add("anyOf.dropped", pointTo(pointer, "anyOf"), node["anyOf"], null, "widened");
       return this.node(omit(node, "anyOf"), pointer, inside);
     }
-    if (beside.length > 0) this.#notes.add("anyOf.siblings_dropped", pointer, beside, null, "widened");
     const branches: Node[] = [];
     let nullable = false;
     const add = (branch: Json, at: string): void => {
@@ -167,7 +176,7 @@ class SingleTypes {
         else if (!branches.some((other) => sameShape(other, omit(item, "nullable")))) branches.push(omit(item, "nullable"));
       }
     };
-    branchesOf(node, "anyOf").forEach((branch, i) => add(branch, pointTo(pointer, "anyOf", i)));
+    whole.forEach((branch, i) => add(branch!, pointTo(pointer, "anyOf", i)));
     if (branches.length === 0) return this.#onlyNull(node);
     const out: Node = branches.length === 1 ? { ...branches[0]!, ...words(node) } : { ...words(node), anyOf: branches };
     return nullable ? this.#profile.withNull(out) : out;
@@ -177,7 +186,7 @@ class SingleTypes {
     const values = node["enum"] as Json[];
     const texts = values.filter((value) => typeof value === "string");
     const numbers = values.filter((value) => typeof value === "number");
-    const branches: Node[] = [...(texts.length > 0 ? [{ type: "string", enum: texts }] : []), ...(numbers.length > 0 ? [{ type: "number" }] : [])];
+    const branches: Node[] = [...(texts.length > 0 ? [{ type: "string", enum: texts }] : []), ...(numbers.length > 0 ? [{ type: sharedType(numbers)! }] : [])];
     if (numbers.length > 0) this.#notes.add("enum.dropped", pointTo(pointer, "enum"), numbers, null, "widened");
     const facts = numbers.length > 0 ? [`one of ${values.map(valueInWords).join(", ")}`] : [];
     return withFacts(branches.length === 1 ? { ...words(node), ...branches[0]! } : { ...words(node), anyOf: branches }, facts);
@@ -220,7 +229,10 @@ class SingleTypes {
           properties: {},
           additionalProperties: this.node(more as Json, pointTo(pointer, "additionalProperties"), inside),
         };
-      if (this.#profile.keepsMaps && more === false) return { ...words(node), type: "object", properties: {} };
+      if (this.#profile.keepsMaps && more === false) {
+        this.#notes.add("additionalProperties.dropped", pointTo(pointer, "additionalProperties"), false, null, "widened");
+        return { ...words(node), type: "object", properties: {} };
+      }
       if (!this.#profile.keepsMaps) this.#notes.add("object.as_text", pointer, null, null, "narrowed");
       return this.#profile.freeObject(node);
     }

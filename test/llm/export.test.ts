@@ -187,6 +187,28 @@ describe("descriptions", () => {
     expect(exportOne("openai", schema, {}, { description: long })!.description).toMatch(/… Give at least one of: `a`; `b`\.$/);
   });
 
+  test("tell a choice and its forms in a sentence each, and nothing where there is no choice", () => {
+    const either = {
+      oneOf: [
+        { required: ["a"], not: { required: ["b"] } },
+        { required: ["b"], not: { required: ["a"] } },
+      ],
+    };
+    const properties = { a: { type: "string" }, b: { type: "string" } };
+    const described = (schema: JsonObject): string => exportOne("openai", { type: "object", ...schema })!.description;
+    expect(described({ properties, ...either })).toBe("Probe. Give exactly one of: `a`; `b`.");
+    expect(described({ properties, anyOf: either.oneOf })).toBe("Probe. Give exactly one of: `a`; `b`.");
+    expect(described({ anyOf: [{ properties }, { type: "null" }] })).toBe("Probe.");
+  });
+
+  test("use the names that the target shows", () => {
+    const schema = { type: "object", properties: { $a: { type: "string" }, "b.c": { type: "string" } }, dependentRequired: { $a: ["b.c"] } };
+    const described = (format: (typeof EXPORT_FORMATS)[number]): string => exportOne(format, schema)!.description;
+    expect(described("openai")).toBe("Probe. With `$a`, also give `b.c`.");
+    expect(described("anthropic")).toBe("Probe. With `_a`, also give `b.c`.");
+    expect(described("litellm")).toBe("Probe. With `_a`, also give `b_c`.");
+  });
+
   test("are never missing", () => {
     expect(exportOne("openai", noArguments, {}, { description: null, title: "Do it" })!.description).toBe("Do it");
     expect(exportOne("openai", noArguments, {}, { description: undefined })!.description).toBe("probe of Test.");

@@ -174,9 +174,23 @@ test.each(["openai-strict", "anthropic-strict"] as const)(
   },
 );
 
-/** The same schema with the keywords of its root in reverse order; properties keep theirs. */
-function reversedKeywords(schema: JsonObject): JsonObject {
+/** The same schema with the keywords of every node in reverse order; properties and values keep theirs. */
+function reversedKeywords(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(reversedKeywords);
+  if (!isObject(schema)) return schema;
+  const node = schema as JsonObject;
   const out: JsonObject = {};
-  for (const key of Object.keys(schema).reverse()) out[key] = schema[key]!;
+  for (const key of Object.keys(node).reverse()) {
+    const value = node[key]!;
+    if (["enum", "const", "default"].includes(key)) out[key] = value;
+    else if (["properties", "patternProperties", "$defs", "definitions"].includes(key)) out[key] = reversedMembers(value as JsonObject);
+    else out[key] = reversedKeywords(value);
+  }
+  return out;
+}
+
+function reversedMembers(map: JsonObject): JsonObject {
+  const out: JsonObject = {};
+  for (const [name, child] of Object.entries(map)) setOwn(out, name, reversedKeywords(child));
   return out;
 }

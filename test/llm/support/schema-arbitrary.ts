@@ -71,6 +71,9 @@ const { node } = fc.letrec<{ node: Json }>((tie) => ({
       { $ref: "#/$defs/Tree" },
       { $ref: "#/definitions/Old" },
       { $ref: "#/$defs/none" },
+      { not: {} },
+      { items: { type: "string" } },
+      { type: "string", const: 1, enum: [1, 2, 2] },
       { $ref: "#/$defs/Name", description: "Mine" },
     ),
     fc.uniqueArray(scalars, { minLength: 1, maxLength: 4, comparator: "SameValueZero" }).map((values): JsonObject => ({ enum: values })),
@@ -91,7 +94,7 @@ const { node } = fc.letrec<{ node: Json }>((tie) => ({
     fc.array(tie("node"), { minLength: 1, maxLength: 2 }).map((items): JsonObject => ({ type: "array", items, additionalItems: false })),
     withWords(objectOf(tie("node"))),
     fc
-      .dictionary(fc.constantFrom("^a", "b"), tie("node"), { minKeys: 1, maxKeys: 2 })
+      .dictionary(fc.constantFrom("^a", "b", "^(?!c)"), tie("node"), { minKeys: 1, maxKeys: 2 })
       .map((patternProperties): JsonObject => ({ type: "object", patternProperties })),
     fc
       .tuple(fc.constantFrom("anyOf", "oneOf", "allOf"), fc.array(tie("node"), { minLength: 1, maxLength: 3 }))
