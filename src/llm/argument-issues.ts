@@ -1,3 +1,4 @@
+import { stringifyExact } from "../base/exact-json.ts";
 import { own } from "../base/json.ts";
 import type { SchemaIssue } from "../base/json-schema.ts";
 import { nearest, truncate } from "../base/text.ts";
@@ -42,7 +43,7 @@ export function valueAt(value: unknown, path: readonly (string | number)[]): unk
 function describe(issue: SchemaIssue, args: unknown, known: readonly string[]): ArgumentIssue {
   const pointer = pointTo("", ...issue.path);
   const value = valueAt(args, issue.path);
-  const got = `got ${truncate(JSON.stringify(value) ?? "nothing", 80)}`;
+  const got = `got ${value === undefined ? "nothing" : truncate(stringifyExact(value), 80)}`;
   const { params, keyword } = issue;
   switch (keyword) {
     case "required":

@@ -59,6 +59,8 @@ export function readArguments(raw: unknown, tool: ArgumentTool, options: ReadArg
     if (changes.length === 0) break;
     if (coercions.length === 0 && round === 0) args = copyOf(args) as JsonObject;
     for (const change of changes) applyChange(args, change);
+    // What was decoded may hold properties under their exported names.
+    if (tool.keyMap && changes.some((change) => change.code === "json_decoded")) args = withOriginalKeys(args, schema.schema, tool.keyMap);
     issues = validate(args);
     const restored = restoreRequired(args, changes, issues, settled);
     if (restored.size > 0) issues = validate(args);
@@ -93,29 +95,83 @@ type Parsed = { readonly ok: true; readonly args: JsonObject } | { readonly ok: 
 /** An object out of whatever a provider passed on: text may be encoded once more, empty means none. */
 function parseArguments(raw: unknown): Parsed {
   let value = raw;
+  let maybeEndless = false;
   for (let layer = 0; layer < 3; layer += 1) {
     if (value === undefined || value === null) return { ok: true, args: {} };
     if (typeof value !== "string") break;
     if (value.trim() === "") return { ok: true, args: {} };
     if (layer === 2) break;
+    const text: string = value.replace(/^\ufeff/, "");
+    maybeEndless ||= HUGE_NUMBER.test(text);
     try {
-      value = parseExact(value);
+      value = parseExact(text);
     } catch (error) {
       if (layer > 0) break;
-      return { ok: false, message: brokenJson(value as string, error) };
+      return { ok: false, message: brokenJson(text, error) };
     }
   }
-  if (isObject(value) && !(value instanceof ExactNumber)) return { ok: true, args: value as JsonObject };
+  if (isObject(value) && !(value instanceof ExactNumber)) {
+    const place = maybeEndless ? endlessNumber(value as JsonObject, "") : undefined;
+    if (place === undefined) return { ok: true, args: value as JsonObject };
+    return { ok: false, message: `The number at ${place} is too large for any program to hold. Nothing was called. Send the whole call again.` };
+  }
   return {
     ok: false,
     message: `The arguments must be one JSON object, not ${Array.isArray(value) ? "a list" : `a ${typeof value}`}. Send the whole call again.`,
   };
 }
 
+/** What `JSON.parse` may make an infinity of. */
+const HUGE_NUMBER = /\d[eE]\+?\d{3}|\d{309}/;
+
+/** Pointer of the first number that a double cannot hold at all; it would reach the server as null. */
+function endlessNumber(value: Json, pointer: string): string | undefined {
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : pointer;
+  if (typeof value !== "object" || value === null || value instanceof ExactNumber) return undefined;
+  for (const [key, child] of Object.entries(value)) {
+    const place = endlessNumber(child, pointTo(pointer, key));
+    if (place !== undefined) return place;
+  }
+  return undefined;
+}
+
 function brokenJson(text: string, error: unknown): string {
+  const what = isCut(text, error)
+    ? `not complete JSON: they end unfinished at character ${text.length}`
+    : `no JSON: there is a mistake at character ${positionOf(error) ?? mistakeAt(text)}`;
+  return `The arguments are ${what}. Nothing was called. Send the whole call again, as one complete JSON object and nothing around it.`;
+}
+
+function positionOf(error: unknown): number | undefined {
   const position = /position (\d+)/.exec(error instanceof Error ? error.message : "")?.[1];
-  const cut = position === undefined || Number(position) >= text.length;
-  return `The arguments are not complete JSON: ${cut ? `they end unfinished at character ${text.length}` : `there is a mistake at character ${position}`}. Nothing was called. Send the whole call again with complete arguments.`;
+  return position === undefined ? undefined : Number(position);
+}
+
+/** Whether a text that does not parse is only unfinished. */
+function isCut(text: string, error: unknown): boolean {
+  const position = positionOf(error);
+  return /unterminated string|unexpected end/i.test(String(error)) || (position !== undefined && position >= text.length);
+}
+
+/** Where the first mistake is, for errors that name only the character: no beginning of the text that ends before it is wrong, all others are. */
+function mistakeAt(text: string): number {
+  let right = 0;
+  let wrong = text.length;
+  while (wrong - right > 1) {
+    const middle = Math.floor((right + wrong) / 2);
+    if (hasMistake(text.slice(0, middle))) wrong = middle;
+    else right = middle;
+  }
+  return wrong - 1;
+}
+
+function hasMistake(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return false;
+  } catch (error) {
+    return !isCut(text, error);
+  }
 }
 
 interface Change {

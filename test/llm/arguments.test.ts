@@ -50,6 +50,25 @@ test("cut-off text names the place and is not repaired", () => {
   expect(message).toContain("Nothing was called");
 });
 
+test.each<[string, string]>([
+  ["```json\n{}\n```", "no JSON: there is a mistake at character 0."],
+  ['{"a":NaN}', "no JSON: there is a mistake at character 5."],
+  [`{"long":"${"x".repeat(200)}","a":None}`, "no JSON: there is a mistake at character 215."],
+  ['{"a":1,}', "no JSON: there is a mistake at character 7."],
+  ['{"a":tr', "not complete JSON: they end unfinished at character 7."],
+  ['{"a":-', "not complete JSON: they end unfinished at character 6."],
+])("%j is told apart from what is cut off, with its place", (given, message) => {
+  expect(readArguments(given, { inputSchema: { type: "object" } })).toMatchObject({ ok: false, message: expect.stringContaining(message) });
+});
+
+test("a byte order mark in front of the text is no mistake", () => {
+  expect(readArguments('\ufeff{"a":1}', { inputSchema: { type: "object" } })).toEqual({ ok: true, args: { a: 1 }, coercions: [] });
+});
+
+test.each(['{"a":[1,1e400]}', '"{\\"a\\":[1,-1E+999]}"', `{"a":[1,${"9".repeat(310)}.5]}`])("a number that would be sent as null is refused: %j", (given) => {
+  expect(readArguments(given, { inputSchema: { type: "object" } })).toMatchObject({ ok: false, message: expect.stringContaining("/a/1") });
+});
+
 test.each(["3px", "", "0x10", "1e400", " 3", "2.0", "٣"])("%j is no number", (text) => {
   expect(messageOf(readArguments({ n: text }, schema({ n: { type: "integer" } }, { required: ["n"] })))).toContain("/n must be integer");
 });
@@ -175,6 +194,16 @@ describe("renamed properties", () => {
       list: [{ "a b": "y" }, null],
     });
     expect(argsOf(readArguments({ _odata_type: "x" }, tool))).toEqual({ "@odata.type": "x" });
+  });
+
+  test("come back inside JSON text that had to be decoded", () => {
+    const place = { type: "object", properties: { "c d": { type: "string" } }, required: ["c d"] };
+    const schema = { type: "object", properties: { where: place, list: { type: "array", items: place } } };
+    const given = { where: '{"c_d":"x"}', list: '[{"c_d":"y"}]' };
+    expect(readArguments(given, { inputSchema: schema, keyMap: argumentKeyMap(schema) })).toMatchObject({
+      ok: true,
+      args: { where: { "c d": "x" }, list: [{ "c d": "y" }] },
+    });
   });
 
   test("leave the members of a free-form object alone", () => {

@@ -75,7 +75,7 @@ describe.each(TARGETS)("%s", (target) => {
             .map((relaxation) => [String(relaxation.before), String(relaxation.after)]),
         );
         const pick = picker(seed);
-        for (let i = 0; i < 8; i += 1) {
+        for (let i = 0; i < 24; i += 1) {
           const args = sample(inputSchema, inputSchema, pick);
           if (!isObject(args)) continue;
           const read = readArguments(args, { inputSchema });

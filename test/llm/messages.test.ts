@@ -37,6 +37,18 @@ describe.each(FORMATS)("%s", (format) => {
     expect(textOf(write({ content: [], structuredContent }))).toBe(JSON.stringify(structuredContent));
   });
 
+  test("structuredContent where content has no text, beside its media", () => {
+    expect(textOf(write({ content: [{ type: "text", text: " " }], structuredContent: { a: 1 } }))).toBe('{"a":1}');
+    const shot = write({ content: [{ type: "image", mimeType: "image/png", data: PNG }], structuredContent: { a: 1 } });
+    expect(textOf(shot)).toContain('{"a":1}');
+    if (format !== "openai-chat") expect(JSON.stringify(shot)).toContain(PNG);
+  });
+
+  test("content that is no list is its only block, and half a surrogate pair leaves the text", () => {
+    expect(textOf(write({ content: "said so" }))).toBe("said so");
+    expect(textOf(write({ content: { type: "text", text: "cut \ud83d" } }))).toBe("cut \ufffd");
+  });
+
   test("unknown blocks are a line each", () => {
     const text = textOf(
       write({ content: [{ type: "text", text: "a" }, { type: "video", mimeType: "video/mp4", data: "AAAA" }, { type: "hologram" }, null, 7] as never }),
@@ -48,7 +60,7 @@ describe.each(FORMATS)("%s", (format) => {
     expect(text.split("\n")).toHaveLength(5);
   });
 
-  test.each([[{ content: [] }], [{}], [{ content: [{ type: "text", text: "" }] }], [{ content: "broken" }], [null]])("never empty: %j", (result) => {
+  test.each([[{ content: [] }], [{}], [{ content: [{ type: "text", text: "" }] }], [{ content: 5 }], [null]])("never empty: %j", (result) => {
     expect(textOf(write(result as JsonObject | null)).trim()).not.toBe("");
   });
 
@@ -165,6 +177,45 @@ test("images go where each provider takes them", () => {
   });
 });
 
+test.each<[string, JsonObject, JsonObject | string]>([
+  [
+    "parameters of a type and the name jpg",
+    { type: "image", mimeType: "Image/JPG; q=1", data: PNG },
+    { type: "image", source: { type: "base64", media_type: "image/jpeg", data: PNG } },
+  ],
+  [
+    "line breaks",
+    { type: "image", mimeType: "image/png", data: PNG.replace(/.{20}/g, "$&\n") },
+    { type: "image", source: { type: "base64", media_type: "image/png", data: PNG } },
+  ],
+  [
+    "a data: URL",
+    { type: "image", mimeType: "image/png", data: `data:image/png;base64,${PNG}` },
+    { type: "image", source: { type: "base64", media_type: "image/png", data: PNG } },
+  ],
+  [
+    "missing padding",
+    { type: "image", mimeType: "image/png", data: "AAAAAA" },
+    { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAAAA==" } },
+  ],
+  [
+    "a document sent as an image",
+    { type: "image", mimeType: "application/pdf", data: "AAAA" },
+    { type: "document", source: { type: "base64", media_type: "application/pdf", data: "AAAA" } },
+  ],
+  [
+    "the type of a resource in capitals",
+    { type: "resource", resource: { uri: "a:b", mimeType: "Application/PDF", blob: "AAAA" } },
+    { type: "document", source: { type: "base64", media_type: "application/pdf", data: "AAAA" } },
+  ],
+  ["a length that base64 has not", { type: "image", mimeType: "image/png", data: "AAAAA" }, "its data is not base64"],
+  ["no type", { type: "image", data: PNG }, "its type is not given"],
+])("media as a provider takes them, or a line of text: %s", (_what, block, wanted) => {
+  const { content } = writeToolMessage(call("anthropic"), outcome({ content: [block] })) as { content: JsonObject[] };
+  if (typeof wanted === "string") expect(content).toEqual([{ type: "text", text: expect.stringContaining(wanted) }]);
+  else expect(content.at(-1)).toEqual(wanted);
+});
+
 test("Gemini gets structured output as it is", () => {
   expect(writeToolMessage(call("gemini"), outcome({ content: [], structuredContent: { total: 36 } }))).toEqual({
     functionResponse: { id: "c1", name: "shot", response: { output: { total: 36 } } },
@@ -210,6 +261,26 @@ describe("reading tool calls", () => {
       { role: "model", parts: [{ text: "hm" }, { functionCall: { name: "w", args: {} } }] },
     ]);
     expect(calls.map((c) => c.name)).toEqual(["x", "y", "z", "w"]);
+  });
+
+  test("OpenAI's older form keeps its arguments and is answered as a function", () => {
+    const calls = readToolCalls([{ role: "assistant", content: null, function_call: { name: "shot", arguments: '{"a":1}' } }]);
+    expect(calls).toEqual([{ format: "openai-chat", id: "", name: "shot", rawArguments: '{"a":1}' }]);
+    expect(writeToolMessage(calls[0]!, outcome({ content: [{ type: "text", text: "Done" }] }))).toEqual({ role: "function", name: "shot", content: "Done" });
+    expect(readToolCalls([{ function_call: { name: "shot", args: { a: 1 } } }])).toMatchObject([{ format: "gemini", rawArguments: { a: 1 } }]);
+  });
+
+  test("what stands beside calls is none, but an unknown kind of call is answered", () => {
+    const beside = [
+      { type: "reasoning", id: "r1", summary: [] },
+      { type: "text", text: "Hm" },
+      { text: "Hm" },
+      { type: "server_tool_use", id: "s1", name: "web_search", input: {} },
+    ];
+    expect(readToolCalls([...beside, { type: "function_call", call_id: "c1", name: "shot", arguments: "{}" }]).map((c) => c.id)).toEqual(["c1"]);
+    expect(readToolCalls([{ role: "assistant", tool_calls: [{ id: "c2", type: "custom", custom: { name: "x", input: "raw" } }] }])).toMatchObject([
+      { id: "c2", name: "" },
+    ]);
   });
 
   test("what cannot be read is still answered", () => {
