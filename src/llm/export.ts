@@ -4,7 +4,7 @@ import { estimateTokens, type CountTokens } from "./cost.ts";
 import { OPENAI_MAX_DESCRIPTION, toolDescription } from "./description.ts";
 import { sortInOrder } from "./export-order.ts";
 import { prepareSchema, type PreparedSchema } from "./prepare.ts";
-import { sentencesIn } from "./property-keys.ts";
+import { sentencesIn, withOriginalPointers } from "./property-keys.ts";
 import { Notes } from "./schema-node.ts";
 import { SEARCH_MODE_TOOLS } from "./search-mode.ts";
 import { limitWarning, selectTools, unusableWarnings } from "./select-tools.ts";
@@ -155,7 +155,14 @@ export function exportTool(tool: ExportTool, name: string, target: ExportFormat,
     return {
       json,
       text,
-      report: { full: tool.full, name, strict, fallback, relaxations: [...before, ...notes.list], tokens: (options.countTokens ?? estimateTokens)(text) },
+      report: {
+        full: tool.full,
+        name,
+        strict,
+        fallback,
+        relaxations: [...before, ...withOriginalPointers(notes.list)],
+        tokens: (options.countTokens ?? estimateTokens)(text),
+      },
     };
   };
   if (target === "mcp") return done(mcpTool(tool, name));
@@ -169,8 +176,9 @@ export function exportTool(tool: ExportTool, name: string, target: ExportFormat,
   const maxDescription = options.maxDescription ?? (target.startsWith("openai") || target === "litellm" ? OPENAI_MAX_DESCRIPTION : Number.POSITIVE_INFINITY);
   const style = target.startsWith("anthropic") ? "wide" : target.startsWith("gemini") || target === "litellm" ? "identifier" : undefined;
   const sentences = style === undefined ? prepared.sentences : sentencesIn(prepared, style);
-  const description = toolDescription(own, sentences, maxDescription);
-  if (description.endsWith("…") && !own.endsWith("…")) notes.add("description.truncated", "/description", own.length, description.length, "annotated");
+  const whole = toolDescription(own, sentences, Number.POSITIVE_INFINITY);
+  const description = whole.length <= maxDescription ? whole : toolDescription(own, sentences, maxDescription);
+  if (description !== whole) notes.add("description.truncated", "/description", whole.length, description.length, "annotated");
   switch (target) {
     case "text":
       return finish(toolText(name, description, openaiSchema(prepared, notes)));

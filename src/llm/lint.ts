@@ -131,6 +131,7 @@ function explain(relaxation: Relaxation): string {
     "pattern.dropped": `the pattern${value} uses syntax that the provider's regular expressions have not (lookaround, \\p, back-references)`,
     "tuple.order_lost": "positions of a tuple cannot be said; any order is shown as legal",
     "tuple.open": "a tuple that may go on with anything cannot be said; declare `items` or `maxItems`",
+    "property.forbidden": "nothing fits the property, so it is left out; leave it out of `properties` yourself",
     "property.renamed": `the property name${value} is refused; it is shown as ${JSON.stringify(after)}`,
     "required.undeclared": `\`required\` names${value}, which \`properties\` does not declare`,
     "type.unknown": `there is no type${value} in JSON Schema`,

@@ -2,9 +2,10 @@ import { isObject, type Json } from "../base/json.ts";
 import { nameHash } from "../tools/names.ts";
 import { MAX_KEY } from "./schema-keywords.ts";
 import type { Notes } from "./schema-node.ts";
-import { forEachSubschema, mapSubschemas, propertiesOf, requiredOf, type Node } from "./schema-node.ts";
+import { childPointer, forEachSubschema, mapSubschemas, propertiesOf, requiredOf, type Node } from "./schema-node.ts";
 import { setOwn, type JsonObject } from "../base/json.ts";
 import type { PreparedSchema } from "./prepare.ts";
+import type { Relaxation } from "./types.ts";
 
 /** Which property names a target takes. `wide`: letters, digits, `_ . -`; `identifier`: a letter or `_`, then letters, digits, `_`. */
 export type KeyStyle = "wide" | "identifier";
@@ -87,6 +88,19 @@ export function withKeyStyle(prepared: PreparedSchema, style: KeyStyle, notes: N
     return node;
   };
   return { ...prepared, root: walk(prepared.root) as Node, definitions: new Map([...prepared.definitions].map(([name, node]) => [name, walk(node)])) };
+}
+
+/** Changes with the tool's own property names in their pointers, for a schema that was compiled under other names. */
+export function withOriginalPointers(changes: readonly Relaxation[]): readonly Relaxation[] {
+  const renamed = changes.filter(({ code }) => code === "property.renamed");
+  if (renamed.length === 0) return changes;
+  const originals = new Map(renamed.map(({ before, after }) => [String(after), String(before)]));
+  return changes.map((change) => {
+    const tokens = change.pointer.split("/");
+    const named = (i: number): boolean => tokens[i - 1] === "properties" || tokens[i - 1] === "required";
+    const pointer = tokens.map((token, i) => (named(i) && originals.has(token) ? childPointer("", originals.get(token)!).slice(1) : token)).join("/");
+    return { ...change, pointer };
+  });
 }
 
 /** The sentences of a prepared schema with the property names that a target shows. */

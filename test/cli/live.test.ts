@@ -232,7 +232,10 @@ describe("looking", { timeout: 240_000 }, () => {
 
   it("lint names what providers choke on, and tools list --cost sums the tokens", async () => {
     const findings = (await json("lint", "--schemas", "--target", "openai", "--target", "gemini", "org.example.free")).value;
-    expect(findings.every((f: any) => f.app === "org.example.free" && f.severity !== "error")).toBe(true);
+    expect(findings.every((f: any) => f.app === "org.example.free")).toBe(true);
+    expect(findings.filter((f: any) => f.severity === "error")).toMatchObject([
+      { name: "odd", target: "all", code: "left_out", message: expect.stringMatching(/^left out by this host: .*inputSchema/) },
+    ]);
     expect((await run("tools", "list", "--cost")).stdout).toMatch(/all 6 offered tools: about \d+ tokens in every request/);
   });
 
@@ -282,7 +285,11 @@ describe("looking", { timeout: 240_000 }, () => {
     expect(await run("lock", "--check")).toMatchObject({ code: 1 });
     expect(await run("lock", "--accept", "--yes")).toMatchObject({ code: 0 });
     expect(await run("lock", "--check")).toMatchObject({ code: 0 });
-    expect(await run("lint")).toMatchObject({ code: 0, stdout: "no findings\n" });
+    expect(await run("lint")).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^error org\.example\.free {2}tool odd {2}left out by this host: .* \[all: left_out\]\n$/),
+    });
+    expect(await run("lint", "org.example.asked")).toMatchObject({ code: 0, stdout: "no findings\n" });
   });
 
   it("an app that is not there is a mistake, with what is near, in every command that takes one", async () => {
@@ -302,7 +309,7 @@ describe("looking", { timeout: 240_000 }, () => {
       });
     }
     expect(await run("lint", "nope")).toMatchObject({ code: 1, stderr: expect.stringContaining("there are: org.example.asked, org.example.free") });
-    expect(await run("lint", "org.example.free")).toMatchObject({ code: 0 });
+    expect(await run("lint", "org.example.asked")).toMatchObject({ code: 0 });
   });
 
   it("explain and tools show say why a tool of a server was left out", async () => {

@@ -182,6 +182,19 @@ describe("descriptions", () => {
     }
   });
 
+  test("that are cut before a sentence are reported with both lengths", () => {
+    const schema = { type: "object", properties: { a: { type: "string" }, b: { type: "string" } }, dependentRequired: { a: ["b"] } };
+    const cut = exportOne("openai", schema, { maxDescription: 100 }, { description: "word ".repeat(40).trim() })!;
+    expect(cut.description).toMatch(/… With `a`, also give `b`\.$/);
+    expect(cut.report.relaxations).toContainEqual({
+      code: "description.truncated",
+      pointer: "/description",
+      before: 225,
+      after: cut.description.length,
+      effect: "annotated",
+    });
+  });
+
   test("keep the sentences about the root when they are cut", () => {
     const schema = { type: "object", properties: { a: {}, b: {} }, anyOf: [{ required: ["a"] }, { required: ["b"] }] };
     expect(exportOne("openai", schema, {}, { description: long })!.description).toMatch(/… Give at least one of: `a`; `b`\.$/);
@@ -276,6 +289,18 @@ describe("property names a provider refuses", () => {
     expect(anthropic["required"]).toEqual(names);
     expect(Object.keys(gemini["properties"] as JsonObject)).toEqual(names);
     expect(Object.keys(exportOne("openai", schema)!.schema!["properties"] as JsonObject)).toEqual(["topic", long]);
+  });
+
+  test("stand in the pointers of the report as the tool has them", () => {
+    const { report } = exportOne("gemini", {
+      type: "object",
+      properties: { "a/b": { type: "object", properties: { "c.d": { type: "string", pattern: "^x" } } } },
+    })!;
+    expect(report.relaxations).toMatchObject([
+      { code: "property.renamed" },
+      { code: "property.renamed" },
+      { pointer: "/properties/a~1b/properties/c.d/pattern" },
+    ]);
   });
 
   test("stay apart when they would become one", () => {

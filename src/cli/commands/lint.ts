@@ -17,7 +17,7 @@ interface Finding {
   /** `text`: the lint of texts; otherwise the provider, or `all`. */
   readonly target: string;
   readonly code: string;
-  /** Where in the definition. */
+  /** Where in the definition; empty for the whole of it. */
   readonly path: string;
   readonly severity: "error" | "warning" | "info";
   readonly message: string;
@@ -47,7 +47,7 @@ export const lintCommand = defineCommand<{ texts?: boolean; schemas?: boolean; t
       else
         for (const f of found)
           context.out(
-            `${context.style(LOOKS[f.severity], f.severity)} ${escapeInvisible(`${f.app}  ${f.kind} ${f.name}  ${f.path}: ${f.message}`)} [${f.target}: ${f.code}]`,
+            `${context.style(LOOKS[f.severity], f.severity)} ${escapeInvisible(`${f.app}  ${f.kind} ${f.name}  ${f.path === "" ? "" : `${f.path}: `}${f.message}`)} [${f.target}: ${f.code}]`,
           );
       return found.some((f) => f.severity === "error") ? EXIT.problems : EXIT.ok;
     }),
@@ -72,8 +72,21 @@ function isFormat(name: string): name is ExportFormat {
 }
 
 async function schemaFindings(host: Host, wanted: readonly ExportFormat[] | undefined): Promise<Finding[]> {
-  const targets = new Set(wanted ?? [...(await host.status()).exports.map((entry) => entry.format).filter(isFormat), "mcp" as const]);
-  return (await exportableTools(host)).flatMap((tool) =>
+  const { apps, exports } = await host.status();
+  const targets = new Set(wanted ?? [...exports.map((entry) => entry.format).filter(isFormat), "mcp" as const]);
+  const leftOut = apps.flatMap((app) =>
+    app.dropped.map(({ kind, name, reason }): Finding => ({
+      app: app.package,
+      kind,
+      name,
+      target: "all",
+      code: "left_out",
+      path: "",
+      severity: "error",
+      message: `left out by this host: ${reason}`,
+    })),
+  );
+  const found = (await exportableTools(host)).flatMap((tool) =>
     lintTool(tool, [...targets]).map((f): Finding => ({
       app: tool.app,
       kind: "tool",
@@ -85,4 +98,5 @@ async function schemaFindings(host: Host, wanted: readonly ExportFormat[] | unde
       message: f.message,
     })),
   );
+  return [...leftOut, ...found];
 }
