@@ -20,7 +20,9 @@ export function geminiEnum(node: Node, pointer: string, notes: Notes): Node {
   const groups = new Map<string, Json[]>();
   for (const value of real) {
     const type = typeof value === "number" ? "number" : typeOfValue(value);
-    groups.set(type, [...(groups.get(type) ?? []), value]);
+    const group = groups.get(type);
+    if (group) group.push(value);
+    else groups.set(type, [value]);
   }
   const branches: Node[] = [];
   for (const [kind, group] of groups) {

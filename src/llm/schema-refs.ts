@@ -20,14 +20,13 @@ const NOWHERE = "schema:///";
 export function createRefTable(root: Record<string, unknown>): RefTable {
   let named: ReadonlyMap<string, string> | undefined;
   const cache = new Map<string, RefTarget>();
-  const base = uriOf(ownName(root) ?? "", NOWHERE);
   const lookUp = (ref: string, inside: string): RefTarget => {
     const hash = ref.indexOf("#");
     const file = hash === -1 ? ref : ref.slice(0, hash);
     const fragment = hash === -1 ? "" : decoded(ref.slice(hash + 1));
     const isPointer = fragment === "" || fragment.startsWith("/");
-    named ??= file === "" && isPointer ? named : namedPlaces(root, base);
-    const start = file === "" ? inside : (named?.get(file) ?? named?.get(uriOf(file, base)));
+    named ??= file === "" && isPointer ? named : namedPlaces(root);
+    const start = file === "" ? inside : (named?.get(file) ?? named?.get(uriOf(file, uriOf(ownName(root) ?? "", NOWHERE))));
     if (start === undefined) return { kind: "external" };
     if (isPointer) {
       const target = follow(root, `${start}${fragment}`);
@@ -100,9 +99,9 @@ function follow(root: unknown, pointer: string): RefTarget {
 }
 
 /** Pointers of every `$id` (as it is written, and as a whole URI) and every anchor (with `#` in front) of a document. */
-function namedPlaces(root: unknown, rootBase: string): ReadonlyMap<string, string> {
+function namedPlaces(root: unknown): ReadonlyMap<string, string> {
   const places = new Map<string, string>();
-  const stack: { readonly node: unknown; readonly pointer: string; readonly base: string }[] = [{ node: root, pointer: "", base: rootBase }];
+  const stack: { readonly node: unknown; readonly pointer: string; readonly base: string }[] = [{ node: root, pointer: "", base: NOWHERE }];
   for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
     const { node, pointer } = at;
     let { base } = at;

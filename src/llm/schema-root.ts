@@ -1,8 +1,8 @@
 import { canonicalJson, isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
 import { refName } from "./schema-definitions.ts";
-import { canBeObject, intersect, isBare, mergeAllOf, sameShape, withoutWords } from "./schema-merge.ts";
+import { canBeObject, intersect, isBare, mergeAllOf, withoutWords } from "./schema-merge.ts";
 import type { Notes } from "./schema-node.ts";
-import { ANNOTATIONS, branchesOf, distinctValues, omit, propertiesOf, requiredOf, sameJson, saysOnly, type Node } from "./schema-node.ts";
+import { ANNOTATIONS, branchesOf, childPointer, distinctValues, omit, propertiesOf, requiredOf, sameJson, saysOnly, type Node } from "./schema-node.ts";
 import { sharedType } from "./schema-keywords.ts";
 import { choiceOfBranches } from "./schema-shape.ts";
 import { describeConstraint, describeShape } from "./words.ts";
@@ -111,13 +111,14 @@ function unite(base: Node, shapes: readonly Node[], notes: Notes): Node {
   for (const name of names) {
     const common = Object.hasOwn(own, name) ? own[name] : undefined;
     const variants: Json[] = [];
+    let typed = false;
     for (const shape of shapes) {
       const theirs = propertiesOf(shape);
       const said = theirs && Object.hasOwn(theirs, name) ? theirs[name]! : undefined;
       if (said === false) continue;
       if (said === undefined) {
         if (common !== undefined) variants.push(common);
-        else if (shape["additionalProperties"] !== false) notes.add("root.property_typed", `/properties/${name}`, {}, null, "narrowed");
+        else typed ||= shape["additionalProperties"] !== false;
       } else if (isObject(said) && isObject(common)) {
         const merged = intersect(common as Node, said as Node);
         variants.push(merged.lost.length === 0 ? merged.node : said);
@@ -125,6 +126,7 @@ function unite(base: Node, shapes: readonly Node[], notes: Notes): Node {
         variants.push(said);
       }
     }
+    if (typed) notes.add("root.property_typed", childPointer("/properties", name), {}, null, "narrowed");
     if (variants.length > 0) setOwn(properties, name, union(variants));
   }
   out["properties"] = properties;
@@ -136,8 +138,12 @@ function unite(base: Node, shapes: readonly Node[], notes: Notes): Node {
 
 /** A node that accepts what any of several accepts: fixed values are put together, the rest become anyOf. */
 function union(variants: readonly Json[]): Json {
-  const distinct: Json[] = [];
-  for (const variant of variants) if (!distinct.some((other) => sameShape(other, variant))) distinct.push(variant);
+  const shapes = new Map<string, Json>();
+  for (const variant of variants) {
+    const shape = canonicalJson(withoutWords(variant));
+    if (!shapes.has(shape)) shapes.set(shape, variant);
+  }
+  const distinct = [...shapes.values()];
   if (distinct.length === 1) return distinct[0]!;
   const open = distinct.find(isBare);
   if (open !== undefined) return open;

@@ -24,7 +24,7 @@ import {
   type Node,
 } from "./schema-node.ts";
 import { requiredChoice, tupleAsList, withoutFalse } from "./schema-shape.ts";
-import { strictSizeProblem } from "./strict-limits.ts";
+import { MAX_PROPERTIES, strictSizeProblem } from "./strict-limits.ts";
 import { withFacts } from "./words.ts";
 
 /** A schema inside a provider's strict subset, or the reasons why this one cannot be said there. */
@@ -148,6 +148,9 @@ class StrictCompiler {
     this.#dropped(node, pointer, (key) => ANNOTATIONS.has(key) && !WORDS.includes(key) && key !== "format");
     const common: Node = {};
     for (const [key, value] of Object.entries(node)) if (!ANNOTATIONS.has(key) && key !== "anyOf" && key !== "oneOf") common[key] = value;
+    // Every branch gets a copy of what all share, and the copies count against the limit of the whole.
+    if (Object.keys(propertiesOf(common) ?? {}).length * branchesOf(node, keyword).length > MAX_PROPERTIES)
+      return this.#refuse(pointer, `over ${MAX_PROPERTIES} properties in the branches of ${keyword}`);
     const branches: Node[] = [];
     branchesOf(node, keyword).forEach((branch, i) => {
       const at = pointTo(pointer, keyword, i);
@@ -179,7 +182,9 @@ class StrictCompiler {
     for (const value of values) {
       const type =
         typeof value === "number" ? (real.some((other) => typeof other === "number" && !Number.isInteger(other)) ? "number" : "integer") : typeOfValue(value);
-      groups.set(type, [...(groups.get(type) ?? []), value]);
+      const group = groups.get(type);
+      if (group) group.push(value);
+      else groups.set(type, [value]);
     }
     return { ...pickWords(node), anyOf: [...groups].map(([type, list]) => (type === "null" ? { type } : { type, enum: list })) };
   }

@@ -2,8 +2,11 @@ import { isObject, type Json } from "../base/json.ts";
 import { definitionsOf, refName } from "./schema-definitions.ts";
 import { branchesOf, propertiesOf, type Node } from "./schema-node.ts";
 
+/** Most properties of one strict schema. */
+export const MAX_PROPERTIES = 5_000;
+
 /** OpenAI's published limits for one strict schema. */
-const LIMITS = { properties: 5_000, depth: 10, characters: 120_000, enumValues: 1_000, longEnum: 250, longEnumCharacters: 15_000 };
+const LIMITS = { properties: MAX_PROPERTIES, depth: 10, characters: 120_000, enumValues: 1_000, longEnum: 250, longEnumCharacters: 15_000 };
 
 /** The first limit of strict mode that a strict schema breaks, in words; undefined when it keeps all. */
 export function strictSizeProblem(schema: Node): string | undefined {

@@ -10,7 +10,7 @@ import { tupleAsList } from "./schema-shape.ts";
 import { geminiParts, type GeminiSchema } from "./target-gemini.ts";
 import { valueInWords, withFacts } from "./words.ts";
 
-/** Most subschemas that references are expanded to; beyond it they end in a free form. */
+/** Most subschemas that references, or what branches of a union share, are expanded to; beyond it they end in a free form or without the union. */
 const EXPANSION_BUDGET = 2_000;
 
 /**
@@ -156,7 +156,8 @@ class SingleTypes {
 
   #union(node: Node, pointer: string, inside: readonly string[]): Node {
     const common = omit(node, "anyOf", "title", "description");
-    const whole = branchesOf(node, "anyOf").map((branch) => withCommon(common, branch));
+    const repeated = Object.keys(propertiesOf(common) ?? {}).length * branchesOf(node, "anyOf").length;
+    const whole = repeated > EXPANSION_BUDGET ? [undefined] : branchesOf(node, "anyOf").map((branch) => withCommon(common, branch));
     if (whole.includes(undefined)) {
       this.#notes.add("anyOf.dropped", pointTo(pointer, "anyOf"), node["anyOf"], null, "widened");
       return this.node(omit(node, "anyOf"), pointer, inside);

@@ -254,6 +254,36 @@ describe("schemas that must cost little", () => {
     },
   );
 
+  const numbered = (count: number, letter: string): JsonObject =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`${letter}${i}`, { type: "string" }]));
+  test.each<[string, JsonObject]>([
+    [
+      "a long union beside many properties",
+      {
+        type: "object",
+        properties: {
+          x: {
+            type: "object",
+            properties: numbered(8000, "p"),
+            anyOf: Object.values(numbered(3000, "q")).map(() => ({ properties: { b: { type: "string" } } })),
+          },
+        },
+      },
+    ],
+    [
+      "a long union at the root",
+      {
+        type: "object",
+        oneOf: Array.from({ length: 2000 }, (_, i) => ({ properties: { k: { const: `v${i}` }, [`q${i}`]: { type: "string" } }, required: ["k"] })),
+      },
+    ],
+    ["a long enum with repeats", { type: "object", properties: { x: { enum: Array.from({ length: 100_000 }, (_, i) => `v${i % 50_000}`) } } }],
+  ])("%s", (_what, inputSchema) => {
+    const begun = performance.now();
+    for (const format of EXPORT_FORMATS) expect(exportOne(format, structuredClone(inputSchema))).toBeDefined();
+    expect(performance.now() - begun).toBeLessThan(20_000);
+  });
+
   test("a schema too deep or too wide is left out, and only it", () => {
     let deep: JsonObject = { type: "string" };
     for (let i = 0; i < 5_000; i += 1) deep = { type: "object", properties: { d: deep } };
