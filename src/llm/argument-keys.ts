@@ -1,4 +1,5 @@
 import { isObject, own, setOwn, type Json, type JsonObject } from "../base/json.ts";
+import { compileRegExp } from "../base/json-schema.ts";
 import { keyMapOf } from "./property-keys.ts";
 import { prepareSchema } from "./prepare.ts";
 import { refName } from "./schema-definitions.ts";
@@ -57,8 +58,15 @@ function declares(nodes: readonly Node[], key: string): boolean {
 
 function memberPlace(node: Node, key: string): Json[] {
   const properties = propertiesOf(node) ?? {};
-  if (Object.hasOwn(properties, key)) return [properties[key]!];
-  return node["additionalProperties"] === undefined ? [] : [node["additionalProperties"]];
+  const places = Object.entries((node["patternProperties"] ?? {}) as JsonObject).flatMap(([pattern, child]) => (mayMatch(pattern, key) ? [child] : []));
+  if (Object.hasOwn(properties, key)) places.push(properties[key]!);
+  else if (places.length === 0 && node["additionalProperties"] !== undefined) places.push(node["additionalProperties"]);
+  return places;
+}
+
+function mayMatch(pattern: string, key: string): boolean {
+  const compiled = compileRegExp(pattern);
+  return !compiled.ok || compiled.regexp.test(key);
 }
 
 function itemPlace(node: Node, index: number): Json[] {

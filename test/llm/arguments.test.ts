@@ -196,6 +196,14 @@ describe("renamed properties", () => {
     expect(argsOf(readArguments({ _odata_type: "x" }, tool))).toEqual({ "@odata.type": "x" });
   });
 
+  test("come back in members that a pattern of keys describes", () => {
+    const schema = { type: "object", patternProperties: { "^a": { type: "object", properties: { "c d": { type: "string" } } }, "^b": { type: "object" } } };
+    expect(argsOf(readArguments({ a1: { c_d: "x" }, b1: { c_d: "y" } }, { inputSchema: schema, keyMap: argumentKeyMap(schema) }))).toEqual({
+      a1: { "c d": "x" },
+      b1: { c_d: "y" },
+    });
+  });
+
   test("come back inside JSON text that had to be decoded", () => {
     const place = { type: "object", properties: { "c d": { type: "string" } }, required: ["c d"] };
     const schema = { type: "object", properties: { where: place, list: { type: "array", items: place } } };
