@@ -98,7 +98,7 @@ class StrictCompiler {
       const merged = mergeAllOf(node, (branch) => this.#follow(branch));
       if (merged.lost.length > 0) return this.#refuse(pointer, `allOf cannot be merged (${[...new Set(merged.lost)].join(", ")})`);
       this.#notes.add("allOf.merged", pointTo(pointer, "allOf"), null, null, "annotated");
-      node = merged.node;
+      node = withoutFalse(merged.node, pointer, this.#notes);
     }
     node = this.#withoutChoice(node, pointer);
     if (branchesOf(node, "anyOf").length > 0 || branchesOf(node, "oneOf").length > 0) return this.#union(node, pointer);

@@ -121,7 +121,7 @@ class GeminiCompiler {
       null,
       merged.lost.length > 0 ? "widened" : "annotated",
     );
-    return merged.node;
+    return withoutFalse(merged.node, pointer, this.#notes);
   }
 
   #follow(branch: Json): Json {

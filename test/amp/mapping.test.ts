@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
+import "../support/explore.ts";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { BUILT_IN_SIGNALS } from "../../src/amp/built-in.ts";

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { runs } from "../support/explore.ts";
 import { expect, test } from "vitest";
 import { compileGlob } from "../../src/base/glob.ts";
 
@@ -12,7 +13,7 @@ test("a pattern matches what the regular expression of the same meaning matches"
       const source = [...glob].map((c) => (c === "*" ? ".*" : c === "?" ? "." : c === "." ? "\\." : c)).join("");
       expect(compileGlob(glob).matches(name)).toBe(new RegExp(`^${source}$`, "su").test(name));
     }),
-    { numRuns: 3000 },
+    runs(3000),
   );
 });
 

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import "../support/explore.ts";
 import { describe, expect, it } from "vitest";
 import { parseExact } from "../../src/base/exact-json.ts";
 import { errorFields, jsonLine, shapeOf } from "../../src/base/log-safe.ts";

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { runs } from "../support/explore.ts";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { addApp, setAppField } from "../../src/config/edit-yaml.ts";
@@ -120,7 +121,7 @@ describe("adding an app", () => {
           expect((parse(after) as { apps: Record<string, unknown> }).apps["n"]).toEqual({ mcp: { env } });
         },
       ),
-      { numRuns: 60 },
+      runs(60),
     );
   });
 });

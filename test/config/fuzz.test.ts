@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { runs } from "../support/explore.ts";
 import { expect, test } from "vitest";
 import { printDiagnostics } from "../../src/base/print-diagnostics.ts";
 import type { Workspace } from "./workspace.ts";
@@ -31,7 +32,7 @@ test("whatever is done to a text: no exception, every finding lies inside its fi
       const text = printDiagnostics(result.diagnostics, { format: "text", texts: (file) => workspace.files[file], color: false, files: 4, mask: (s) => s });
       expect(text).not.toContain("qq-s3cret");
     }),
-    { numRuns: 60 },
+    runs(60),
   );
 });
 
@@ -44,6 +45,6 @@ test("a file of any characters is read without an exception", () => {
     fc.property(fc.constantFrom(...NAMES), fc.string({ unit: "binary", maxLength: 200 }), (name, text) => {
       load(withFile(name, text));
     }),
-    { numRuns: 60 },
+    runs(60),
   );
 });

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import "../support/explore.ts";
 import { VALID } from "./valid-workspace.ts";
 
 /** The files of the workspace that is changed. */

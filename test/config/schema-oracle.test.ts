@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import fc from "fast-check";
+import { runs } from "../support/explore.ts";
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
 import { checkValue } from "../../src/config/check.ts";
@@ -122,7 +123,7 @@ for (const id of IDS) {
         if (theirs.length > 0) refused += 1;
         expect(ours.length > 0, `${text}\nours ${JSON.stringify(ours)}\ntheirs ${JSON.stringify(theirs)}`).toBe(theirs.length > 0);
       }),
-      { numRuns: 80 },
+      runs(80),
     );
     expect(refused).toBeGreaterThan(5);
   });
@@ -137,7 +138,7 @@ test("what is left of a wrong value fits the schema", () => {
         const { value: left } = checkValue(parsed.value, schemaShape(id), null);
         if (left !== undefined) expect(engine.get(id)!.validate(left)).toEqual([]);
       }),
-      { numRuns: 60 },
+      runs(60),
     );
   }
 });

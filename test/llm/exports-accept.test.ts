@@ -7,6 +7,7 @@ import { compileSchema } from "../../src/base/json-schema.ts";
 import { argumentKeyMap } from "../../src/llm/argument-keys.ts";
 import { readArguments } from "../../src/llm/arguments.ts";
 import type { ExportFormat } from "../../src/llm/types.ts";
+import { runs } from "../support/explore.ts";
 import { exportOne } from "./support/export-one.ts";
 import { sample, type Pick } from "./support/sample.ts";
 import { inputSchemas } from "./support/schema-arbitrary.ts";
@@ -14,7 +15,7 @@ import { brokenRules, rulesOf } from "./support/target-rules.ts";
 
 const TARGETS: readonly ExportFormat[] = ["openai", "openai-strict", "anthropic", "anthropic-strict", "gemini", "gemini-legacy", "litellm"];
 /** Each run compiles two validators, which is what takes the time. */
-const RUNS = { numRuns: 60 };
+const RUNS = runs(60);
 
 /** Deterministic choices out of a seed. */
 function picker(seed: number): Pick {
@@ -100,7 +101,7 @@ describe.each(TARGETS)("%s", (target) => {
         const made = exportOne(target, inputSchema);
         if (made?.schema) expect(brokenRules(rulesOf(target, made.strict === true), made.schema)).toEqual([]);
       }),
-      { numRuns: 500 },
+      runs(500),
     );
   });
 
@@ -111,7 +112,7 @@ describe.each(TARGETS)("%s", (target) => {
         const again = exportOne(target, reversedKeywords(inputSchema));
         expect(JSON.stringify(again?.tool)).toBe(JSON.stringify(first?.tool));
       }),
-      { numRuns: 100 },
+      runs(100),
     );
   });
 });
@@ -125,7 +126,7 @@ test("strict exports pass OpenAI's own helper unchanged", () => {
       strict += 1;
       expect(toStrictJsonSchema(structuredClone(made.schema!) as never)).toEqual(made.schema);
     }),
-    { numRuns: 1000 },
+    runs(1000),
   );
   expect(strict).toBeGreaterThan(20);
 });
@@ -139,7 +140,7 @@ test("strict exports pass Anthropic's own helper unchanged", () => {
       strict += 1;
       expect(transformJSONSchema(made.schema as never)).toEqual(made.schema);
     }),
-    { numRuns: 1000 },
+    runs(1000),
   );
   expect(strict).toBeGreaterThan(20);
 });
@@ -167,7 +168,7 @@ test.each(["openai-strict", "anthropic-strict"] as const)(
             });
         }
       }),
-      { numRuns: 400 },
+      runs(400),
     );
     expect(met.accepted).toBeGreaterThan(20);
     expect(met.widened).toBeGreaterThan(0);

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { runs } from "../support/explore.ts";
 import { describe, expect, it } from "vitest";
 import { childEnvironment } from "../../src/mcp/child-environment.ts";
 import { proxyFor } from "../../src/mcp/http-proxy.ts";
@@ -85,7 +86,7 @@ describe("SseReader", () => {
           const { events, dropped } = read(cut(Buffer.from(`data: a\n\n${event}data: b\n\n`), places), 100);
           expect([events.map((e) => e.data), dropped]).toEqual([["a", "b"], 1]);
         }),
-        { numRuns: 30 },
+        runs(30),
       );
     }
   });

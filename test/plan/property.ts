@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { runs as explored } from "../support/explore.ts";
 import { it } from "vitest";
 
 export { fc };
@@ -8,7 +9,7 @@ export function test<T>(name: string, arbitrary: fc.Arbitrary<T>, check: (value:
   it(name, async () => {
     await fc.assert(
       fc.asyncProperty(arbitrary, async (value) => void (await check(value))),
-      { numRuns: runs },
+      explored(runs),
     );
   });
 }

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import "../support/explore.ts";
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../src/base/json.ts";
 import { decide } from "../../src/policy/decide.ts";

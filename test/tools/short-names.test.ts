@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { runs } from "../support/explore.ts";
 import { describe, expect, test } from "vitest";
 import { shortNames, type NamedTool } from "../../src/tools/names.ts";
 
@@ -70,7 +71,7 @@ test("legal, one to one, whatever the order", () => {
       for (const name of names.values()) expect(name).toMatch(new RegExp(`^[A-Za-z][A-Za-z0-9_-]{0,${max - 1}}$`));
       expect(shortNames([...list].reverse(), { max })).toEqual(names);
     }),
-    { numRuns: 1000 },
+    runs(1000),
   );
 });
 
@@ -91,6 +92,6 @@ test("a name changes only when another tool claims the very same plain form", ()
         expect(added.some((other) => plain(other.full) === plain(full) || suffixedForms.has(other.full))).toBe(true);
       }
     }),
-    { numRuns: 1000 },
+    runs(1000),
   );
 });

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import "../../support/explore.ts";
 import type { Json, JsonObject } from "../../../src/base/json.ts";
 
 const names = fc.constantFrom("a", "b", "$c", "d e", "__proto__", "constructor", "名");
