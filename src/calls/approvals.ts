@@ -48,6 +48,8 @@ export interface ApprovalsOptions {
   readonly newId: () => string;
   /** Takes secrets out of what people are shown. */
   readonly mask: (value: unknown) => unknown;
+  /** Puts a decision on record before it takes effect; when this rejects, nothing was decided. */
+  readonly onDecision?: (approval: Approval, decision: Extract<ApprovalRecord, { readonly kind: "decided" }>) => Promise<void>;
   readonly onChange?: (approval: Approval) => void;
 }
 
@@ -180,6 +182,7 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
         const checked = decision === "approve" ? checkAnswer(found.question, { answer, note, earlier: found.answer ?? null }) : null;
         const kept = checked === null ? {} : { answer: stringifyExact(checked) };
         const record = { kind: "decided" as const, id, decision, by, note: note ?? null, ...kept, at: clock.now() };
+        await options.onDecision?.(found, record);
         return commit(record, decided(found, record));
       }),
 

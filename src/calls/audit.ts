@@ -16,8 +16,8 @@ export interface AuditFile {
    * written, and then nothing of them stays behind. `head` names the last record, and is kept apart so that a cut tail shows.
    */
   append(lines: string, head: AuditHead): void;
-  /** Resolves when all that was added before is on the disk. Many may wait for the same sync. */
-  sync(): Promise<void>;
+  /** Resolves when the record with this number, and all before it, are on the disk; rejects when that cannot be said of it. Many may wait for the same sync. */
+  sync(seq: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -92,6 +92,7 @@ export async function openAudit(options: {
     });
     return { lines: "", written, noted: written.catch(onFault) };
   };
+  /** Adds a record to the turn. Its number is the head's, until the next one is added. */
   const add = (event: AuditEvent, subject: AuditSubject | undefined): Turn => {
     const content = `{"at":"${timestamp(clock.now())}"${membersOf(event, mode, masker)}${subject === undefined ? "" : textOfSubject(subject)}}`;
     turn ??= beginTurn();
@@ -103,8 +104,10 @@ export async function openAudit(options: {
   };
   const audit: Audit = {
     async append(event, subject) {
-      await add(event, subject).written;
-      await file.sync();
+      const { written } = add(event, subject);
+      const { seq } = head;
+      await written;
+      await file.sync(seq);
     },
     note: (event, subject) => add(event, subject).noted,
     configure(settings) {

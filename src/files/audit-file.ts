@@ -1,7 +1,6 @@
-import { closeSync, constants, fdatasync, fstatSync, ftruncateSync, openSync, renameSync, writeSync } from "node:fs";
+import { closeSync, constants, fdatasync, fstatSync, ftruncateSync, lstatSync, openSync, renameSync, statSync, writeSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
-import { promisify } from "node:util";
 import { makeFolderSync } from "../base/make-folder.ts";
 import type { AuditFile, AuditHead } from "../calls/audit.ts";
 import { isCode, syncFolder } from "./atomic-write.ts";
@@ -10,14 +9,19 @@ import { isCode, syncFolder } from "./atomic-write.ts";
 export interface AuditFileOptions {
   /** A file that has reached this many bytes is put aside, and a new one begun. */
   readonly maxBytes: number;
+  /** The file was found deleted or replaced while it was in use; the next record begins a new one. */
+  readonly onGone?: (error: Error) => void;
 }
 
+const GONE = "the audit log was deleted or replaced while the host wrote to it; records are missing from it";
+
 /**
- * The audit log on disk, mode 0600. A full file is put aside as `<name>.<number of its last record>.jsonl` and its successor goes
+ * The audit log on disk, mode 0600. A file that is deleted or replaced under the host is begun anew, and what was put in its place is
+ * kept as `<name>.replaced-<number of the last record>`. A full file is put aside as `<name>.<number of its last record>.jsonl` and its successor goes
  * on with the chain. The newest record's number and hash stand in `<name>.head`, so that a cut tail is noticed. Files are never deleted.
  */
 export function openAuditFile(file: string, options: AuditFileOptions): AuditFile {
-  return new RotatedAuditFile(file, options.maxBytes);
+  return new RotatedAuditFile(file, options);
 }
 
 /** All lines of a log, oldest first, with the rotated files, and the head that was kept apart. For `audit verify`. */
@@ -33,8 +37,9 @@ export async function readAudit(file: string): Promise<{ readonly lines: string[
 
 /** So far the head that is kept apart may lag behind records that nothing waits for. */
 const HEAD_LAG_MS = 100;
+const LOOK_EVERY_MS = 1000;
 
-const datasync = promisify(fdatasync);
+const datasync = (fd: number): Promise<void> => new Promise((resolve, reject) => fdatasync(fd, (error) => (error ? reject(error) : resolve())));
 
 /**
  * Lines are written synchronously, into the system's memory, which takes microseconds; only making them durable is waited for. So a
@@ -42,7 +47,7 @@ const datasync = promisify(fdatasync);
  */
 class RotatedAuditFile implements AuditFile {
   readonly #file: string;
-  readonly #maxBytes: number;
+  readonly #options: AuditFileOptions;
   #log: number | null = null;
   #headLog: number | null = null;
   /** Files that are written to no more, and wait to be synced and closed. */
@@ -56,10 +61,15 @@ class RotatedAuditFile implements AuditFile {
   /** The sync that has not begun yet, and the end of the one that runs. */
   #nextSync: Promise<void> | null = null;
   #lastSync: Promise<void> = Promise.resolve();
+  /** Up to this record some may not be on the disk, for a sync failed; a later one that succeeds says nothing of them. */
+  #lost: { readonly seq: number; readonly error: unknown } | null = null;
+  /** Whether the file's name still leads to what is written; looked at now and then, and whenever a record must be durable. */
+  #lookDue = 0;
+  #closed = false;
 
-  constructor(file: string, maxBytes: number) {
+  constructor(file: string, options: AuditFileOptions) {
     this.#file = file;
-    this.#maxBytes = maxBytes;
+    this.#options = options;
   }
 
   async open(): Promise<{ lastLine: string | null; head: AuditHead | null }> {
@@ -76,6 +86,8 @@ class RotatedAuditFile implements AuditFile {
   }
 
   append(lines: string, head: AuditHead): void {
+    if (this.#closed) throw new Error("the audit log is closed");
+    if (performance.now() >= this.#lookDue) this.#look();
     const log = this.#openLog();
     const bytes = Buffer.from(lines, "utf8");
     try {
@@ -89,23 +101,51 @@ class RotatedAuditFile implements AuditFile {
     this.#head = head;
     // A head that lags behind for a moment costs nothing but the notice of a tail that is cut in that moment.
     this.#headDue ??= setTimeout(() => this.#writeHead(), HEAD_LAG_MS).unref();
-    if (this.#size >= this.#maxBytes) this.#rotate();
+    if (this.#size >= this.#options.maxBytes) this.#rotate();
   }
 
-  sync(): Promise<void> {
-    if (this.#nextSync === null) {
-      this.#nextSync = this.#lastSync.then(() => {
-        this.#nextSync = null;
-        return this.#syncAll();
-      });
-      this.#lastSync = this.#nextSync.catch(() => {});
-    }
-    return this.#nextSync;
+  async sync(seq: number): Promise<void> {
+    this.#nextSync ??= this.#beginSync();
+    await this.#nextSync;
+    if (this.#lost !== null && seq <= this.#lost.seq) throw this.#lost.error;
+    if (this.#look()) throw new Error(GONE);
+  }
+
+  /** Begins when the one that runs has ended. Never rejects: what it could not make durable is noted. */
+  #beginSync(): Promise<void> {
+    const sync = this.#lastSync.then(async () => {
+      this.#nextSync = null;
+      try {
+        await this.#syncAll();
+      } catch (error) {
+        this.#lost = { seq: this.#head?.seq ?? 0, error };
+      }
+    });
+    return (this.#lastSync = sync);
+  }
+
+  /**
+   * Sees whether the file's name still leads to the open file. Where it was deleted the next record makes it anew; what somebody put in
+   * its place is put aside. Gives whether it was gone.
+   */
+  #look(): boolean {
+    this.#lookDue = performance.now() + LOOK_EVERY_MS;
+    if (this.#log === null) return false;
+    const there = lstatSync(this.#file, { throwIfNoEntry: false });
+    const open = fstatSync(this.#log);
+    if (there !== undefined && there.ino === open.ino && there.dev === open.dev) return false;
+    if (there?.isSymbolicLink() === true && statSync(this.#file, { throwIfNoEntry: false })?.ino === open.ino) return false;
+    if (there !== undefined) renameSync(this.#file, `${this.#file}.replaced-${this.#head?.seq ?? 0}`);
+    this.#retire();
+    this.#size = 0;
+    this.#options.onGone?.(new Error(GONE));
+    return true;
   }
 
   async close(): Promise<void> {
     this.#retire();
-    await this.sync().catch(() => {});
+    await (this.#nextSync ??= this.#beginSync());
+    this.#closed = true;
     this.#writeHead();
     if (this.#headLog !== null) closeSync(this.#headLog);
     this.#headLog = null;
@@ -114,10 +154,12 @@ class RotatedAuditFile implements AuditFile {
   #openLog(): number {
     if (this.#log !== null) return this.#log;
     makeFolderSync(path.dirname(this.#file), 0o700);
-    const log = openSync(this.#file, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o600);
+    const log = openSync(this.#file, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NONBLOCK, 0o600);
     try {
+      const info = fstatSync(log);
+      if (!info.isFile()) throw new Error(`${this.#file} is not a file`);
       // What is over the whole lines was cut by a crash or a full disk.
-      const { size } = fstatSync(log);
+      const { size } = info;
       if (size > this.#size) ftruncateSync(log, this.#size);
       else this.#size = size;
     } catch (error) {
@@ -131,7 +173,7 @@ class RotatedAuditFile implements AuditFile {
   /** Takes away what was written of a line. Where even that fails, the next opening does it. */
   #cutTail(log: number): void {
     try {
-      ftruncateSync(log, this.#size);
+      if (fstatSync(log).size > this.#size) ftruncateSync(log, this.#size);
     } catch {
       // The disk is faulty, and that is being told.
     }
@@ -151,8 +193,15 @@ class RotatedAuditFile implements AuditFile {
     } finally {
       for (const fd of retired) closeSync(fd);
     }
-    if (this.#folderDue) await syncFolder(path.dirname(this.#file));
-    this.#folderDue = false;
+    if (this.#folderDue) {
+      this.#folderDue = false;
+      try {
+        await syncFolder(path.dirname(this.#file));
+      } catch (error) {
+        this.#folderDue = true;
+        throw error;
+      }
+    }
     this.#writeHead();
     if (this.#headLog !== null) await datasync(this.#headLog).catch(() => {});
   }
@@ -181,7 +230,7 @@ class RotatedAuditFile implements AuditFile {
     this.#retire();
     this.#folderDue = true;
     this.#size = 0;
-    this.sync().catch(() => {});
+    this.#nextSync ??= this.#beginSync();
   }
 }
 

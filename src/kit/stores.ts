@@ -29,7 +29,7 @@ export interface Stores {
 export interface StoreListeners {
   readonly onApproval: (approval: Approval) => void;
   readonly onMark: (mark: Mark) => void;
-  /** An audit record that no call had to wait for could not be written. */
+  /** An audit record that no call had to wait for could not be written, or the log is no longer there. */
   readonly onAuditFault: (error: unknown) => void;
 }
 
@@ -41,24 +41,23 @@ export async function openStores(plan: Plan, clock: Clock, masker: Masker, hears
   const marks = openJournal<MarkRecord>(state("sessions.jsonl"));
   const counts = openJournal<CountedCall>(state("limits.jsonl"));
   const audit = await openAudit({
-    file: openAuditFile(plan.audit.file, { maxBytes: plan.audit.maxBytes }),
+    file: openAuditFile(plan.audit.file, { maxBytes: plan.audit.maxBytes, onGone: hears.onAuditFault }),
     clock,
     masker,
     arguments: plan.audit.arguments,
     onFault: hears.onAuditFault,
   });
-  const queue = await openApprovals({ journal: approvals, clock, newId, mask: (value) => masker.value(value), onChange: hears.onApproval });
   return {
-    approvals: {
-      ...queue,
+    approvals: await openApprovals({
+      journal: approvals,
+      clock,
+      newId,
+      mask: (value) => masker.value(value),
+      onChange: hears.onApproval,
       // Every decision is on record, whoever made it.
-      async decide(id, decision, by, reason, answer) {
-        const decided = await queue.decide(id, decision, by, reason, answer);
-        const { app, tool: name, client, session } = decided;
-        await audit.append({ event: "approval.decided", approval_id: id, decision, by, reason, app, name, client, session });
-        return decided;
-      },
-    },
+      onDecision: ({ id, app, tool: name, client, session }, { decision, by, note }) =>
+        audit.append({ event: "approval.decided", approval_id: id, decision, by, reason: note ?? undefined, app, name, client, session }),
+    }),
     sessions: await openSessions(marks, clock, hears.onMark),
     limits: await openLimits(clock, counts),
     audit,

@@ -119,7 +119,17 @@ export class StdioTransport implements Wire {
       return Promise.reject(new StartError(`${command} could not be started: ${(error as Error).message}`, { retry: false, cause: error }));
     }
     this.#child = child;
-    if (child.pid !== undefined) this.#options.children.add(child.pid);
+    const started = new Promise<void>((resolve, reject) => {
+      child.once("spawn", resolve);
+      child.on("error", (error) => {
+        if (child.pid !== undefined) return this.onerror?.(error);
+        this.#closed = true;
+        reject(spawnFault(error, { command, args, cwd, path: env["PATH"] }));
+      });
+    });
+    // Without a process there are no pipes to listen at; where the system is out of descriptors, none were made.
+    if (child.pid === undefined) return started;
+    this.#options.children.add(child.pid);
     this.#gone = new Promise((resolve) => child.once("exit", () => resolve()));
     child.once("exit", (code, signal) => this.#onExit(code, signal));
     // EPIPE and the like: the exit or the end of stdout tells the rest.
@@ -131,14 +141,7 @@ export class StdioTransport implements Wire {
     child.stderr.on("data", (chunk: Buffer) => this.#stderr.push(chunk));
     child.stderr.on("error", (error) => this.onerror?.(error));
     child.stderr.once("end", () => this.#stderr.end());
-    return new Promise((resolve, reject) => {
-      child.once("spawn", resolve);
-      child.once("error", (error) => {
-        if (child.pid !== undefined) return this.onerror?.(error);
-        this.#closed = true;
-        reject(spawnFault(error, { command, args, cwd, path: env["PATH"] }));
-      });
-    });
+    return started;
   }
 
   send(message: JsonObject): Promise<void> {

@@ -62,6 +62,19 @@ describe("approvals", () => {
     expect((await queue.consume(id, wish())).state).toBe("used");
   });
 
+  it("a decision that cannot be put on record is none", async () => {
+    const journal = memoryJournal<ApprovalRecord>();
+    let full = true;
+    const onDecision = () => (full ? Promise.reject(new Error("no space left on device")) : Promise.resolve());
+    const queue = await openApprovals({ journal, clock: fakeClock(), newId: () => "id-1", mask: (value) => value, onDecision });
+    const { id } = await queue.request(wish());
+    await expect(queue.decide(id, "approve", "ann")).rejects.toThrow("no space left");
+    await expect(queue.consume(id, wish())).rejects.toMatchObject({ code: "APPROVAL_REQUIRED" });
+    full = false;
+    await queue.decide(id, "approve", "ann");
+    expect((await queue.consume(id, wish())).state).toBe("used");
+  });
+
   it("the same arguments in another order are the same approval", async () => {
     const { queue } = await setup();
     const { id } = await queue.request(wish({ args: { b: 1, a: 2 } }));

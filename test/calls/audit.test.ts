@@ -1,3 +1,5 @@
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { appendFile, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -240,6 +242,60 @@ describe("the audit file", () => {
     expect(await verify()).toMatchObject({ ok: true, note: "before record 3, 1 written earlier are gone" });
   });
 
+  it("takes no record when it is closed, for another host may have the file by then", async () => {
+    const first = await open(openAuditFile(name, { maxBytes: 1e6 }));
+    await first.append({ event: "one" });
+    await first.close();
+    const second = await open(openAuditFile(name, { maxBytes: 1e6 }));
+    await second.append({ event: "two" });
+    await expect(first.append({ event: "late" })).rejects.toThrow("closed");
+    await second.append({ event: "three" });
+    await second.close();
+    expect(await verify()).toMatchObject({ ok: true, records: 3, note: null });
+  });
+
+  it.each([
+    ["deleted", (file: string) => rm(file), []],
+    ["replaced", (file: string) => rm(file).then(() => writeFile(file, "somebody's own text")), ["audit.jsonl.replaced-2"]],
+  ])("a file that is %s under the host is noticed by the next durable record, and the log goes on in a new one", async (_what, away, kept) => {
+    const told: Error[] = [];
+    const audit = await open(openAuditFile(name, { maxBytes: 1e6, onGone: (error) => told.push(error) }));
+    await audit.append({ event: "one" });
+    await away(name);
+    await expect(audit.append({ event: "two" })).rejects.toThrow("deleted or replaced");
+    expect(told).toHaveLength(1);
+    await audit.append({ event: "three" });
+    await audit.close();
+    expect(await verify()).toMatchObject({ ok: true, records: 1, note: expect.stringContaining("begins with record 3") });
+    expect((await readdir(path.dirname(name))).filter((file) => file.includes("replaced"))).toEqual(kept);
+  });
+
+  it("never grows a file that somebody has cut", async () => {
+    const audit = await open(openAuditFile(name, { maxBytes: 1e6 }));
+    await audit.append({ event: "one", text: "x".repeat(500) });
+    await truncate(name, 0);
+    const write = fs.writeSync;
+    withFs({ writeSync: () => raise("ENOSPC") });
+    await expect(audit.append({ event: "two" })).rejects.toThrow("ENOSPC");
+    withFs({ writeSync: write });
+    await audit.append({ event: "three" });
+    await audit.close();
+    expect(await readFile(name, "utf8")).not.toContain("\0");
+  });
+
+  it("a sync that failed is told to every record that it may have lost, also when the record has filled its file", async () => {
+    const audit = await open(openAuditFile(name, { maxBytes: 300 }));
+    const sync = fs.fdatasync;
+    // The first sync of the filled file fails; as in Linux, those after it know nothing of that.
+    let faults = 1;
+    withFs({ fdatasync: ((fd: number, done: (error: Error | null) => void) => (faults-- > 0 ? setImmediate(done, fault("EIO")) : sync(fd, done))) as never });
+    await expect(audit.append({ event: "one", text: "x".repeat(500) })).rejects.toThrow("EIO");
+    await audit.append({ event: "two" });
+    withFs({ fdatasync: sync });
+    await audit.close();
+    expect(await verify()).toMatchObject({ ok: true, records: 2 });
+  });
+
   it("a folder that cannot be written rejects the append", async () => {
     await writeFile(path.join(folder, "log"), "a file where the folder should be");
     const audit = await open(openAuditFile(name, { maxBytes: 1e6 })).catch((error: unknown) => error);
@@ -247,3 +303,17 @@ describe("the audit file", () => {
     else await expect((audit as Awaited<ReturnType<typeof open>>).append({ event: "x" })).rejects.toThrow();
   });
 });
+
+function fault(code: string): Error {
+  return Object.assign(new Error(code), { code });
+}
+
+function raise(code: string): never {
+  throw fault(code);
+}
+
+/** Puts functions of the file system that fail in the place of Node's: no real disk fails when it is asked to. */
+function withFs(functions: Partial<typeof fs>): void {
+  Object.assign(fs, functions);
+  syncBuiltinESMExports();
+}

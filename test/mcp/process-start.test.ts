@@ -1,10 +1,13 @@
+import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { StartError } from "../../src/runtime/ports.ts";
 import type { AppPlan } from "../../src/plan/types.ts";
 import { createMasker } from "../../src/base/masking.ts";
 import { appPlan, scripted, stdioSpec } from "../support/app-plan.ts";
+import { builtCli } from "../support/built-cli.ts";
 import { connectorFor, open, temporaryFolder, textOf } from "./support.ts";
 
 /** The error of a start that must fail, and how long it took. */
@@ -262,4 +265,22 @@ describe("the child's environment", () => {
     expect(env).toMatchObject({ A: "1", HTTP_PROXY: "http://proxy", PATH: process.env["PATH"] });
     for (const name of ["CLOUD_SECRET", "OPENAI_API_KEY", "BASH_FUNC", "NOT_SET"]) expect(env).not.toHaveProperty(name);
   });
+});
+
+it("a host out of file descriptors cannot start a server; that is told, tried again, and ends nothing", { timeout: 120_000 }, async () => {
+  const transport = join(dirname(await builtCli()), "../mcp/stdio-transport.js");
+  const program = `
+    const { openSync, closeSync } = await import("node:fs");
+    const { StdioTransport } = await import(${JSON.stringify(transport)});
+    const start = () => {
+      const transport = new StdioTransport({ command: process.execPath, args: ["-e", ""], cwd: "/", env: {}, lineBytes: 1000, children: { add() {}, remove() {} }, onStderr() {}, onNote() {} });
+      return transport.start().then(() => transport.close()).then(() => "started", (error) => error.message + (error.retry ? "; retry" : ""));
+    };
+    const taken = [];
+    try { for (;;) taken.push(openSync("/dev/null")); } catch {}
+    console.log(await start());
+    taken.forEach((fd) => closeSync(fd));
+    console.log(await start());`;
+  const { stdout } = await promisify(execFile)("sh", ["-c", 'ulimit -n 100; exec "$0" --input-type=module -e "$1"', process.execPath, program]);
+  expect(stdout).toMatch(/could not be started: .*EMFILE; retry\nstarted\n$/);
 });
