@@ -73,6 +73,8 @@ const READY_WAIT = 4000;
 /** All stops together, in milliseconds; what lives then is killed. */
 const STOP_DEADLINE = 9000;
 const STOP_NOTES_EVERY = 1000;
+/** How long running calls may take when the host stops. */
+const STOP_GRACE = 3000;
 /** After the kill signals of a second Ctrl-C, in milliseconds; nothing that comes later matters any more. */
 const FORCED_WAIT = 200;
 
@@ -194,7 +196,7 @@ async function stopAll(kit: Kit, door: Door | null, { onStopping, log }: StartOp
   };
   const notes = setInterval(tell, STOP_NOTES_EVERY);
   const deadline = setTimeout(() => void kit.close({ force: true }).catch(() => {}), STOP_DEADLINE);
-  const results = await Promise.allSettled([kit.close(), door?.close()]);
+  const results = await Promise.allSettled([kit.close({ graceMs: STOP_GRACE }), door?.close()]);
   clearInterval(notes);
   clearTimeout(deadline);
   for (const result of results) if (result.status === "rejected") log.error({ error: messageOf(result.reason) }, "stop failed");

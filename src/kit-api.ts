@@ -206,7 +206,8 @@ export interface Kit {
   start(): Promise<void>;
   /** Tells where the HTTP door listens, for status. */
   setGatewayUrl(url: string | null): void;
-  close(options?: { readonly force?: boolean }): Promise<void>;
+  /** Ends the apps and writes what is still to be written. Running calls may take `graceMs` (0) more; `force` kills at once. */
+  close(options?: { readonly force?: boolean; readonly graceMs?: number }): Promise<void>;
   status(): KitStatus;
   catalog(): Catalog;
   toolRows(): ToolRow[];

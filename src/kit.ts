@@ -108,20 +108,20 @@ class HostedKit implements Kit {
     }
   }
 
-  close(options: { readonly force?: boolean } = {}): Promise<void> {
+  close(options: { readonly force?: boolean; readonly graceMs?: number } = {}): Promise<void> {
     if (options.force) this.#parts?.connector.killAll();
-    this.#closing ??= this.#close();
+    this.#closing ??= this.#close(options.graceMs ?? 0);
     return this.#closing;
   }
 
-  async #close(): Promise<void> {
+  async #close(graceMs: number): Promise<void> {
     this.#state = "stopping";
     await this.#follower?.close();
     const parts = this.#parts;
     if (parts) {
       parts.stop();
       await this.#reloader.settled();
-      await parts.runtime.stop(0);
+      await parts.runtime.stop(graceMs);
       parts.calls.journal.flush();
       // Files that cannot be written now must not hold up the stop; what the inbox still has in memory it tries once more as it closes.
       await within(parts.ingest.settled(), DISK_WAIT);

@@ -6,11 +6,12 @@ import { jsonLine, shapeOf } from "../base/log-safe.ts";
 import type { Masker } from "../base/masking.ts";
 import { remember } from "../base/remember.ts";
 import { truncate } from "../base/text.ts";
+import { unfinishedCalls, type UnfinishedCall } from "./unfinished-calls.ts";
 
 /** Where audit lines go. Implemented by `files/audit-file.ts`. */
 export interface AuditFile {
-  /** The last whole line that is there, over all rotated files (null in a new log), and the head that was kept apart. */
-  open(): Promise<{ readonly lastLine: string | null; readonly head: AuditHead | null }>;
+  /** The last whole lines that are there (up to some megabytes; empty in a new log), and the head that was kept apart. */
+  open(): Promise<{ readonly lines: string; readonly head: AuditHead | null }>;
   /**
    * Adds whole lines: when this returns they are in the file, though perhaps not yet on the disk. Throws when they could not be
    * written, and then nothing of them stays behind. `head` names the last record, and is kept apart so that a cut tail shows.
@@ -48,6 +49,8 @@ export interface Audit {
    * a fault was told instead. The records of one turn of the event loop are written together, at its end.
    */
   note(event: AuditEvent, subject?: AuditSubject): Promise<void>;
+  /** What an earlier host had sent when it died. */
+  readonly unfinished: readonly UnfinishedCall[];
   configure(settings: { readonly arguments: "masked" | "shapes" }): void;
   close(): Promise<void>;
 }
@@ -70,37 +73,48 @@ export async function openAudit(options: {
   const textOfSubject = subjectTexts(masker);
   const timestamp = timestamps();
   const found = await file.open();
-  let head = headOf(found.lastLine);
+  let head = headOf(lastLineOf(found.lines));
   const lost = (found.head?.seq ?? 0) - head.seq;
   let turn: Turn | null = null;
+  /** Records that could not be written, and are not told in the log yet. */
+  let missing = 0;
   const beginTurn = (): Turn => {
     const before = head;
+    const untold = missing;
+    missing = 0;
     const written = new Promise<void>((resolve, reject) => {
       // Comes when whatever was ready has been handled, so after every record of calls that came together, also by several sockets.
       setImmediate(() => {
-        const { lines } = turn!;
+        const { lines, records } = turn!;
         turn = null;
         try {
           file.append(lines, head);
           resolve();
         } catch (error) {
-          // The chain goes back, so the next record that can be written fits on.
+          // The chain goes back, so the next record that can be written fits on; it follows one that tells of the gap.
           head = before;
+          missing = untold + records;
           reject(error as Error);
         }
       });
     });
-    return { lines: "", written, noted: written.catch(onFault) };
+    turn = { lines: "", records: 0, written, noted: written.catch(onFault) };
+    if (untold > 0) write(turn, { event: MISSING, records: untold }, undefined);
+    return turn;
   };
   /** Adds a record to the turn. Its number is the head's, until the next one is added. */
   const add = (event: AuditEvent, subject: AuditSubject | undefined): Turn => {
+    const into = turn ?? beginTurn();
+    write(into, event, subject);
+    into.records += 1;
+    return into;
+  };
+  const write = (into: Turn, event: AuditEvent, subject: AuditSubject | undefined): void => {
     const content = `{"at":"${timestamp(clock.now())}"${membersOf(event, mode, masker)}${subject === undefined ? "" : textOfSubject(subject)}}`;
-    turn ??= beginTurn();
     const seq = head.seq + 1;
     const next = { seq, hash: hashOf(content, seq, head.hash) };
-    turn.lines += `${lineOf(content, seq, head.hash, next.hash)}\n`;
+    into.lines += `${lineOf(content, seq, head.hash, next.hash)}\n`;
     head = next;
-    return turn;
   };
   const audit: Audit = {
     async append(event, subject) {
@@ -110,6 +124,7 @@ export async function openAudit(options: {
       await file.sync(seq);
     },
     note: (event, subject) => add(event, subject).noted,
+    unfinished: unfinishedCalls(found.lines),
     configure(settings) {
       mode = settings.arguments;
     },
@@ -126,10 +141,15 @@ export async function openAudit(options: {
 /** Records that are made in one turn of the event loop, to be written with its end. */
 interface Turn {
   lines: string;
+  /** How many, but for one that tells of a gap. */
+  records: number;
   readonly written: Promise<void>;
   /** As `written`, with a fault told instead. */
   readonly noted: Promise<void>;
 }
+
+/** The event that tells of records that could not be written, such as on a full disk. */
+const MISSING = "audit.records_missing";
 
 /** The event that a log begins anew with when its end was gone: cut off by someone, or never on the disk when the power failed. */
 const LOST = "audit.records_lost";
@@ -170,6 +190,7 @@ export function verifyAudit(lines: Iterable<string>, head: AuditHead | null = nu
       if (hash !== head.hash) return { ok: false, line, reason: "the record is not the one whose hash was kept apart: the log was written anew" };
       sawHead = true;
     }
+    if (record.fields["event"] === MISSING) notes.push(`before record ${seq}, ${String(record.fields["records"])} could not be written`);
     if (record.fields["event"] === LOST) notes.push(`before record ${seq}, ${String(record.fields["records"])} written earlier are gone`);
     last = { seq, hash };
   }
@@ -261,6 +282,11 @@ function parse(line: string): { fields: JsonObject; seq: number; prev: string; h
   const fields: JsonObject = {};
   for (const [key, item] of Object.entries(value)) if (!CHAIN_KEYS.has(key)) setOwn(fields, key, item);
   return { fields, seq, prev, hash };
+}
+
+function lastLineOf(lines: string): string | null {
+  const whole = lines.trimEnd();
+  return whole === "" ? null : whole.slice(whole.lastIndexOf("\n") + 1);
 }
 
 function headOf(line: string | null): AuditHead {

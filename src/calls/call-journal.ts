@@ -2,6 +2,7 @@ import { toolReceipt } from "../amp/receipts.ts";
 import type { SignalSource } from "../amp/signal.ts";
 import type { Signal } from "../amp/types.ts";
 import { KitError, messageOf } from "../base/errors.ts";
+import { own } from "../base/json.ts";
 import type { Snapshot } from "../runtime/snapshot.ts";
 import type { Risk } from "../tools/types.ts";
 import type { Action, Decision } from "../policy/types.ts";
@@ -9,6 +10,7 @@ import type { Caller } from "./admit.ts";
 import type { Audit, AuditEvent, AuditSubject } from "./audit.ts";
 import type { Granted, OperationOptions, Performed } from "./operation.ts";
 import type { Target } from "./targets.ts";
+import type { UnfinishedCall } from "./unfinished-calls.ts";
 
 /** Writes down what happens to calls: the audit log, the receipt in the inbox, and a record for metrics. */
 export interface CallJournal {
@@ -19,6 +21,8 @@ export interface CallJournal {
   sending(callId: string, granted: Granted, options: OperationOptions): Promise<void>;
   /** After the call ended, however it did. */
   ended(performed: Performed, options: OperationOptions): void;
+  /** Writes down that nobody knows how a call ended that an earlier host had sent when it died. */
+  lost(call: UnfinishedCall): void;
   /** Tells what is still to be told of calls that ended. */
   flush(): void;
 }
@@ -31,6 +35,9 @@ export interface CallJournalDeps {
   readonly emit: (signal: Signal) => Promise<void>;
   /** Stands in receipts of calls that no app is known for. */
   readonly host: () => SignalSource;
+  /** The source of what is told of an app, by its package; the host's own where it is configured no more. */
+  readonly sourceOf: (app: string) => SignalSource;
+  readonly now: () => number;
   readonly onEnd: (performed: Performed, options: OperationOptions) => void;
 }
 
@@ -91,6 +98,30 @@ export function createCallJournal(deps: CallJournalDeps): CallJournal {
   };
   return {
     flush,
+    lost({ record, callId, at }) {
+      const text = (key: string): string => String(own(record, key) ?? "");
+      const optional = (key: string): string | undefined => (own(record, key) === undefined ? undefined : text(key));
+      const error = new KitError("APP_UNAVAILABLE", "the host died while the call ran; whether it took effect is unknown", { retryable: false });
+      const event: AuditEvent = { event: "call.done", call_id: callId, outcome: "unknown", error_code: error.code, message: error.message };
+      const subject = Object.fromEntries(SUBJECT_KEYS.map((key) => [key, own(record, key)]));
+      void deps.audit.note({ ...event, approval_id: own(record, "approval_id") }, subject);
+      if (own(record, "kind") !== "tool" || !deps.takesReceipts()) return;
+      void deps.emit(
+        toolReceipt(deps.sourceOf(text("app")), {
+          tool: text("name"),
+          callId,
+          client: text("client"),
+          session: text("session"),
+          turn: optional("turn"),
+          outcome: "unknown",
+          durationMs: Math.max(0, deps.now() - at),
+          risk: (own(record, "risk") ?? null) as Risk | null,
+          error: error.toBody(),
+          approvalId: optional("approval_id"),
+          auditId: callId,
+        }),
+      );
+    },
     async sending(callId, { operation, decision, args, approvalId, snapshot }, options) {
       const { target } = operation;
       const event: AuditEvent = {
@@ -120,6 +151,8 @@ export function createCallJournal(deps: CallJournalDeps): CallJournal {
     },
   };
 }
+
+const SUBJECT_KEYS: readonly (keyof CallSubject & string)[] = ["kind", "app", "name", "client", "session", "risk", "decision", "rule"];
 
 /** What the records of a call say of the call itself. */
 interface CallSubject extends AuditSubject {

@@ -57,10 +57,12 @@ export function openHttpLink(url: string, certFile: string | null): HttpLink {
           ...input.headers,
         },
       });
+      let sent = false;
+      req.on("finish", () => (sent = true));
       req.on("response", resolve);
       req.on("error", (error) => {
         if (input.signal?.aborted) reject(new KitError("CANCELLED", "the request was given up", { cause: error }));
-        else reject(new KitError("APP_UNAVAILABLE", `the host at ${base.origin} does not answer: ${error.message}`, { cause: error }));
+        else reject(unanswered(`the host at ${base.origin} does not answer: ${error.message}`, sent && input.method !== "GET", error));
       });
       req.end(body ?? undefined);
     });
@@ -69,7 +71,7 @@ export function openHttpLink(url: string, certFile: string | null): HttpLink {
     open,
     async json(input) {
       const res = await open(input);
-      const text = await readText(res);
+      const text = await readText(res, input.method !== "GET");
       const status = res.statusCode ?? 0;
       const value = parse(text, res.headers["content-type"]);
       if (status >= 400) throw errorOf(status, value);
@@ -79,13 +81,19 @@ export function openHttpLink(url: string, certFile: string | null): HttpLink {
   };
 }
 
-/** The whole body as text. Rejects with a KitError when it is cut off. */
-export async function readText(res: IncomingMessage): Promise<string> {
+/** A host that does not answer. What had been sent, and was no mere question, may have taken effect: it must not be sent again unseen. */
+function unanswered(message: string, sent: boolean, cause: unknown): KitError {
+  if (!sent) return new KitError("APP_UNAVAILABLE", message, { cause });
+  return new KitError("APP_UNAVAILABLE", `${message}; whether the request took effect is unknown`, { cause, outcome: "unknown", retryable: false });
+}
+
+/** The whole body as text. Rejects with a KitError when it is cut off; `acted`: the request asked for more than an answer. */
+export async function readText(res: IncomingMessage, acted = false): Promise<string> {
   const chunks: Buffer[] = [];
   try {
     for await (const chunk of res) chunks.push(chunk as Buffer);
   } catch (error) {
-    throw new KitError("APP_UNAVAILABLE", "the host closed the connection in the middle of an answer", { cause: error });
+    throw unanswered("the host closed the connection in the middle of an answer", acted, error);
   }
   return Buffer.concat(chunks).toString("utf8");
 }

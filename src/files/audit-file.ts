@@ -38,6 +38,8 @@ export async function readAudit(file: string): Promise<{ readonly lines: string[
 /** So far the head that is kept apart may lag behind records that nothing waits for. */
 const HEAD_LAG_MS = 100;
 const LOOK_EVERY_MS = 1000;
+/** How much of the end of a log is shown when it is opened. */
+const SHOWN_CHARS = 4 * 1024 * 1024;
 
 const datasync = (fd: number): Promise<void> => new Promise((resolve, reject) => fdatasync(fd, (error) => (error ? reject(error) : resolve())));
 
@@ -72,17 +74,19 @@ class RotatedAuditFile implements AuditFile {
     this.#options = options;
   }
 
-  async open(): Promise<{ lastLine: string | null; head: AuditHead | null }> {
+  async open(): Promise<{ lines: string; head: AuditHead | null }> {
     this.#head = readHead(await readOrEmpty(headFile(this.#file)));
     for (const one of [this.#file, ...(await rotatedFiles(this.#file)).reverse()]) {
       const text = await readOrEmpty(one);
       // A line without its newline was never promised: a crash cut it.
       const lines = text.slice(0, text.lastIndexOf("\n") + 1);
       if (one === this.#file) this.#size = Buffer.byteLength(lines, "utf8");
-      const whole = lines.trimEnd();
-      if (whole !== "") return { lastLine: whole.slice(whole.lastIndexOf("\n") + 1), head: this.#head };
+      if (lines.trimEnd() === "") continue;
+      // From the beginning of a line.
+      const from = lines.length <= SHOWN_CHARS ? 0 : lines.indexOf("\n", lines.length - SHOWN_CHARS) + 1;
+      return { lines: lines.slice(from), head: this.#head };
     }
-    return { lastLine: null, head: this.#head };
+    return { lines: "", head: this.#head };
   }
 
   append(lines: string, head: AuditHead): void {

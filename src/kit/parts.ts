@@ -253,12 +253,15 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     takesReceipts: () => inboxes.takesReceipts() || current().signals.user.length > 0,
     emit: (signal) => ingest.emit(signal),
     host: () => ({ app: HOST_APP, instance }),
+    sourceOf: (app) => ({ app: current().apps.has(app) ? app : HOST_APP, instance: current().apps.get(app)?.instance ?? instance }),
+    now: () => clock.now(),
     onEnd: (performed, by) => {
       if (performed.error?.error_code === "TIMEOUT" && performed.target) faults.tell(performed.target.plan, performed.error.message);
       logBodies(log, current().log, performed, by);
       events.emit("call", callRecord(performed, by));
     },
   });
+  for (const call of stores.audit.unfinished) journal.lost(call);
   const calls: CallDeps = {
     snapshot: () => runtime.snapshot,
     lease: (app, request) => runtime.lease(app, request),

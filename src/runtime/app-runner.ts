@@ -51,7 +51,8 @@ export class AppRunner {
   readonly #drains: Drains;
   readonly #standing: Standing;
   #loop: Promise<void> | null = null;
-  #drainMs: number | null = null;
+  /** How it is taken down when it is stopped. */
+  #end = { drainMs: 0, why: TAKEN_OUT };
 
   constructor(plan: AppPlan, deps: AppRunnerDeps) {
     this.package = plan.package;
@@ -141,12 +142,15 @@ export class AppRunner {
     while (this.#finished === before && this.#wanted && !limit.aborted) await this.#standing.change(limit, "the restart takes long").catch(() => undefined);
   }
 
-  /** Takes the app out: no new calls, running ones drain for up to `drainMs` (default: the app's own). Resolves when no process is left. */
-  async stop(drainMs?: number): Promise<void> {
+  /**
+   * Takes the app out: no new calls, running ones drain for up to `drainMs` (default: the app's own), and those that are cut off then are
+   * told `why`. Resolves when no process is left.
+   */
+  async stop(drainMs?: number, why = TAKEN_OUT): Promise<void> {
     this.#wanted = false;
-    this.#drainMs = drainMs ?? this.#plan.drainTimeoutMs;
+    this.#end = { drainMs: drainMs ?? this.#plan.drainTimeoutMs, why };
     endAll(this.#start, this.#waits);
-    this.#drains.hurry(this.#drainMs, TAKEN_OUT);
+    this.#drains.hurry(this.#end.drainMs, why);
     this.#clock.nudge();
     await this.#loop;
     await this.#drains.settled();
@@ -351,7 +355,7 @@ export class AppRunner {
     this.#standing.set("stopping", null);
     if (generation) {
       this.deps.events.onStopping(generation.life, false);
-      await this.#drains.letGo(generation, this.#drainMs ?? 0, TAKEN_OUT);
+      await this.#drains.letGo(generation, this.#end.drainMs, this.#end.why);
       this.deps.events.onStopped(generation.life, false);
     }
     this.#standing.set("stopped", null);

@@ -4,6 +4,8 @@ import { LinkError } from "./ports.ts";
 
 /** Why a call is cut off when its app is no longer configured. */
 export const TAKEN_OUT = "was taken out of the configuration";
+/** Why a call is cut off when the host stops. */
+export const HOST_STOPS = "ended, for the host stopped";
 /** Why a call is cut off when its server makes room for a new one. */
 export const REPLACED = "was replaced by a new configuration";
 
@@ -35,7 +37,7 @@ export class Drains {
    * that are cut off; `sent` says that the server may have acted on them.
    */
   letGo(generation: Generation, drainMs: number, why: string, sent = false): Promise<void> {
-    const drain = generation.drain(drainMs, new LinkError("closed", `app ${this.#app} ${why}`, sent ? { sent } : {}));
+    const drain = generation.drain(drainMs, new LinkError("closed", `app ${this.#app} ${why}`, sent || why === HOST_STOPS ? { sent: true } : {}));
     this.#running.set(generation, drain);
     void drain.finally(() => this.#running.delete(generation));
     return drain;

@@ -8,6 +8,7 @@ import type { AppRunnerEvents } from "./bring-up.ts";
 import { buildCatalog, type CatalogApp, type PinCheck } from "./build-catalog.ts";
 import { debounce } from "./debounce.ts";
 import type { Lease, Life } from "./generation.ts";
+import { HOST_STOPS } from "./drains.ts";
 import { leaseConnection, type LeaseRequest } from "./lease.ts";
 import { LinkError, type CloseReason, type Connector, type Logger, type ServerRequest } from "./ports.ts";
 import { whyDown, type AppView, type Snapshot } from "./snapshot.ts";
@@ -121,7 +122,7 @@ export class Runtime {
   /** Stops every app in parallel; `drainMs` bounds how long running calls may go on. */
   async stop(drainMs: number): Promise<void> {
     this.#stopped = true;
-    await Promise.allSettled([...this.#runners.values(), ...this.#leaving.keys()].map((runner) => runner.stop(drainMs)));
+    await Promise.allSettled([...this.#runners.values(), ...this.#leaving.keys()].map((runner) => runner.stop(drainMs, HOST_STOPS)));
   }
 
   /** Apps that have not stopped yet. */

@@ -21,7 +21,7 @@ it.each([
   ["critical", false],
 ] as const)("without a place for its audit record, a call of %s risk is sent: %j", async (risk, sent) => {
   const full: AuditFile = {
-    open: () => Promise.resolve({ lastLine: null, head: null }),
+    open: () => Promise.resolve({ lines: "", head: null }),
     append() {
       throw new Error("no space left on device");
     },
@@ -35,6 +35,8 @@ it.each([
     takesReceipts: () => false,
     emit: () => Promise.resolve(),
     host: () => ({ app: "host", instance: "h" }),
+    sourceOf: (app) => ({ app, instance: app }),
+    now: Date.now,
     onEnd() {},
   });
   const sending = journal.sending("call-1", granted(risk), { client: "library", session: "default" });

@@ -1,5 +1,11 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { systemClock } from "../../src/base/clock.ts";
+import { createMasker } from "../../src/base/masking.ts";
+import { openAudit, verifyAudit } from "../../src/calls/audit.ts";
+import { openAuditFile, readAudit } from "../../src/files/audit-file.ts";
+import { createKit } from "../../src/kit.ts";
 import { compileSchema } from "../../src/base/json-schema.ts";
 import { isRunning, scriptedApp, startKit, topologyText, until, type TestKit } from "../support/kit.ts";
 
@@ -287,6 +293,55 @@ describe("signals become events", () => {
     expect(await types()).not.toContain("tool.failed");
     const { readdir } = await import("node:fs/promises");
     expect((await readdir(`${t.workspace.root}/data/receipts`)).filter((name) => name.startsWith("event_tool.failed_"))).toHaveLength(1);
+  });
+
+  it("tells of a call that an earlier host had sent when it died: audit and receipt say that its outcome is unknown", async () => {
+    await start({});
+    await t.kit.callTool("org.test.a.echo", {});
+    await t.kit.close();
+    const log = path.join(t.workspace.root, "data/audit.jsonl");
+    const dead = await openAudit({
+      file: openAuditFile(log, { maxBytes: 1e6 }),
+      clock: systemClock,
+      masker: createMasker(),
+      arguments: "masked",
+      onFault() {},
+    });
+    const call = { kind: "tool", app: "org.test.a", name: "echo", client: "bot", session: "s1", risk: "high", decision: "ask" };
+    await dead.append({ event: "call.sent", call_id: "lost-1", turn: "t1", approval_id: "a1" }, call);
+    await dead.close();
+
+    const next = createKit({ topology: t.workspace.topology, watch: false });
+    await next.start();
+    await next.close();
+    const lost = (await t.inbox()).filter((event) => event.payload.type === "tool.failed");
+    expect(lost).toMatchObject([
+      {
+        header: { source: { app: "org.test.a" } },
+        payload: {
+          data: {
+            tool: "echo",
+            call_id: "lost-1",
+            session: "s1",
+            outcome: "unknown",
+            turn: "t1",
+            approval_id: "a1",
+            error: { error_code: "APP_UNAVAILABLE", retryable: false },
+          },
+        },
+      },
+    ]);
+    const { lines, head } = await readAudit(log);
+    expect(lines.map((line) => JSON.parse(line)).filter((record) => record.call_id === "lost-1")).toMatchObject([
+      { event: "call.sent" },
+      { event: "call.done", outcome: "unknown", ...call },
+    ]);
+    expect(verifyAudit(lines, head)).toMatchObject({ ok: true, note: null });
+    // Told once: the log has its end now.
+    const third = createKit({ topology: t.workspace.topology, watch: false });
+    await third.start();
+    await third.close();
+    expect((await t.inbox()).filter((event) => event.payload.type === "tool.failed")).toHaveLength(1);
   });
 
   it("writes envelopes that fit the schema, with strictly rising timestamps", async () => {
