@@ -34,6 +34,8 @@ export interface CallOptions {
   /** How long to wait for a person, in milliseconds; default is the policy's `approvals.wait`. */
   readonly waitMs?: number;
   readonly onProgress?: (progress: Progress) => void;
+  /** Told when the call goes to its app: it was let, its conversation is marked and the record written. From then on the app works for the caller. */
+  readonly onSent?: (source: Pick<Tool, "app" | "tool" | "trust">) => void;
   /** Answers server-to-client requests of this call, where the app's grants forward them. */
   readonly onServerRequest?: (request: ServerRequest) => Promise<JsonObject>;
   /** MCP capabilities of the calling client; a connection of its own (`isolation: session`) declares these upstream. */

@@ -1,10 +1,9 @@
-import { domainToUnicode } from "node:url";
 import { canonicalJson, type Json } from "../base/json.ts";
 import type { Masker } from "../base/masking.ts";
 import { escapeInvisible, truncate } from "../base/text.ts";
 import type { ApprovalRow, QuestionRow } from "../kit-api.ts";
 import type { Approval } from "./approval.ts";
-import type { Question } from "./question.ts";
+import { siteOf, type Question } from "./question.ts";
 
 /** The row of an approval for print and the control API: times as ISO texts, secrets in the arguments masked. */
 export function approvalRow(approval: Approval, masker: Masker): ApprovalRow {
@@ -31,10 +30,8 @@ export function approvalRow(approval: Approval, masker: Masker): ApprovalRow {
 function questionRow(question: Question, masker: Masker): QuestionRow {
   const message = masker.text(question.message);
   if (question.mode === "form") return { mode: "form", message, schema: masker.value(question.schema) as Json };
-  // As a browser reads it, so that what is looked at is what would be opened.
-  const { host, hostname, href } = new URL(question.url);
-  const reads = domainToUnicode(hostname);
-  return { mode: "url", message, url: escapeInvisible(href), host, reads_as: reads === hostname || reads === "" ? null : reads };
+  const { host, readsAs } = siteOf(question.url);
+  return { mode: "url", message, url: escapeInvisible(question.url), host, reads_as: readsAs };
 }
 
 /**

@@ -9,9 +9,9 @@ import { isSource, sourceName, type FlowRules, type FlowSource } from "../policy
 import type { Decision, LimitRef } from "../policy/types.ts";
 import type { LeaseRequest } from "../runtime/lease.ts";
 import type { Lease } from "../runtime/generation.ts";
-import { LinkError, type ServerRequest } from "../runtime/ports.ts";
+import { LinkError, type Progress, type ServerRequest } from "../runtime/ports.ts";
 import type { Snapshot } from "../runtime/snapshot.ts";
-import { addressNeeded } from "./address-needed.ts";
+import { addressNeeded, opensAddresses } from "./address-needed.ts";
 import { judge, refuseDenied, type Caller } from "./admit.ts";
 import { askPerson } from "./ask-person.ts";
 import { metaFor, startCallSpan } from "./call-span.ts";
@@ -20,6 +20,7 @@ import type { CallJournal } from "./call-journal.ts";
 import type { Limits } from "./limits.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Target } from "./targets.ts";
+import { withoutKitMeta } from "./kit-meta.ts";
 import { toKitError } from "./tool-result.ts";
 import type { Answer, Granted, OperationOptions, Performed, Wanted } from "./operation.ts";
 import { joinSignals, signalWithin, type JoinedSignal } from "./join-signals.ts";
@@ -175,20 +176,24 @@ async function send(deps: CallDeps, { granted, admit, options, callId, learned, 
   // Marked before the call is sent, so before a byte can come back: progress, log lines and questions of the server are earlier than its result.
   if (marks) await hear(deps.sessions, flow, source, options);
   const timeoutMs = granted.decision.timeoutMs ?? plan.callTimeoutMs;
-  const lease = await leaseWithin(deps, target, options, timeoutMs, signal);
+  // And again before each word of it is passed on, for an operator may clear the mark meanwhile.
+  const marked = (): Promise<void> => hear(deps.sessions, flow, source, options);
+  const lease = await leaseWithin(deps, target, { ...options, onServerRequest: askedMarked(options, marks ? marked : null) }, timeoutMs, signal);
   const joined = joinSignals([signal, lease.signal]);
-  const { onProgress, task } = options;
+  const { task } = options;
+  const progress = progressMarked(options, marks ? marked : null);
   try {
     const sure = stillGranted(granted, () => admit(isNew ? sourceName(source) : null), deps.snapshot());
     await deps.journal.sending(callId, sure, options);
     // Making the record durable takes its time.
     if (lease.signal.aborted) throw new KitError("APP_UNAVAILABLE", `${target.full} was not sent: its app was just being replaced; call it again`);
     learned.sent = true;
+    options.onSent?.({ app: target.app, tool: target.name, trust: plan.trust });
     const raw = await sure.operation.send(lease.connection, sure.args, {
       timeoutMs,
       maxTotalMs: granted.decision.timeoutMs ?? plan.maxTotalTimeoutMs,
       signal: joined.signal,
-      ...(onProgress === undefined ? {} : { onProgress: (progress) => onProgress(deps.mask.known(progress)) }),
+      ...(options.onProgress === undefined ? {} : { onProgress: (said) => progress.tell(deps.mask.known(said)) }),
       ...(task === undefined ? {} : { task: { ttlMs: task.ttlMs, onNews: (news) => task.onNews(deps.mask.known(news)) } }),
       ...(options.meta === undefined ? {} : { meta: metaFor(plan.trust, options.meta) }),
     });
@@ -196,10 +201,11 @@ async function send(deps: CallDeps, { granted, admit, options, callId, learned, 
   } catch (error) {
     if (error instanceof LinkError && error.kind === "timeout") lease.timedOut();
     const vet = (params: JsonObject): JsonObject => deps.vetRequest(target, { method: "elicitation/create", params }).params;
-    throw addressNeeded(error, target, vet) ?? toKitError(error, target, lease.signal.aborted ? lease.signal.reason : null);
+    throw (opensAddresses(options.clientCapabilities) ? addressNeeded(error, target, vet) : null) ?? toKitError(error, target, lease.signal.aborted ? lease.signal.reason : null);
   } finally {
     joined.release();
     lease.release();
+    await progress.told();
     // Once more, for a long call may outlast its mark, or an operator clear it meanwhile.
     if (marks)
       await hear(deps.sessions, flow, source, options).catch((error: unknown) => {
@@ -230,10 +236,31 @@ export async function hear(sessions: Sessions, flow: FlowRules, source: FlowSour
   if (isSource(flow, source)) await sessions.mark(client, session, sourceName(source), flow.expiresMs);
 }
 
-/** An answer without secrets: in data the host's own, in an error whatever looks like one. */
+/** The caller's answerer of the server's requests, who is asked only once `marked` has resolved; null for what needs no mark. */
+function askedMarked({ onServerRequest }: OperationOptions, marked: (() => Promise<void>) | null): OperationOptions["onServerRequest"] {
+  return onServerRequest && marked ? (request) => marked().then(() => onServerRequest(request)) : onServerRequest;
+}
+
+/** Passes progress on in its order, each once `marked` has resolved. What cannot be marked is not said. */
+function progressMarked({ onProgress }: OperationOptions, marked: (() => Promise<void>) | null) {
+  let telling = Promise.resolve();
+  return {
+    tell(said: Progress): void {
+      if (marked)
+        telling = telling
+          .then(marked)
+          .then(() => onProgress?.(said))
+          .catch(() => undefined);
+      else onProgress?.(said);
+    },
+    told: (): Promise<void> => telling,
+  };
+}
+
+/** An answer without secrets, in data the host's own, in an error whatever looks like one; and without `_meta` that only the kit may give. */
 function masked(answer: Answer, mask: CallDeps["mask"]): Answer {
   const result = answer.error === null ? mask.known(answer.result) : (mask.value(answer.result) as JsonObject);
-  return { result, error: mask.value(answer.error) as ErrorBody | null, notes: answer.notes };
+  return { result: withoutKitMeta(result), error: mask.value(answer.error) as ErrorBody | null, notes: answer.notes };
 }
 
 /** A fault without anything that looks like a secret. Addresses that a person has to open stay whole, as they were let pass: half of one opens nothing. */

@@ -5,6 +5,7 @@ import type { Decision } from "../policy/types.ts";
 import type { ServerRequestHandler } from "../runtime/generation.ts";
 import type { Connection, Progress, RequestOptions, TaskWish } from "../runtime/ports.ts";
 import type { Snapshot } from "../runtime/snapshot.ts";
+import type { Tool } from "../tools/types.ts";
 import type { Caller } from "./admit.ts";
 import type { Target } from "./targets.ts";
 
@@ -48,6 +49,7 @@ export interface OperationOptions extends Caller {
   readonly approvalId?: string | undefined;
   readonly waitMs?: number | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
+  readonly onSent?: ((source: Pick<Tool, "app" | "tool" | "trust">) => void) | undefined;
   readonly onServerRequest?: ServerRequestHandler | undefined;
   readonly onNotification?: ((method: string, params: JsonObject) => void) | undefined;
   readonly clientCapabilities?: JsonObject | undefined;

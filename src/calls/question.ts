@@ -1,6 +1,9 @@
 import { KitError } from "../base/errors.ts";
 import { parseExact } from "../base/exact-json.ts";
 import { compileSchema } from "../base/json-schema.ts";
+import { domainToUnicode } from "node:url";
+import { isInvisible } from "../base/text.ts";
+import { formFault } from "./question-form.ts";
 import { canonicalJson, isObject, own, type JsonObject } from "../base/json.ts";
 
 /** What an app asks a person, where an approval is a question and no call: a form to fill in, or an address to open. */
@@ -12,16 +15,39 @@ export type Question =
 export function readQuestion(params: JsonObject): Question {
   const text = own(params, "message");
   const message = typeof text === "string" ? text : "";
-  if (own(params, "mode") === "url") {
-    const url = String(own(params, "url"));
-    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) throw new Error("the address to open must be an http or https URL");
-    return { mode: "url", message, url };
-  }
-  const schema = own(params, "requestedSchema");
-  const form = isObject(schema) ? (schema as JsonObject) : { type: "object" };
+  const mode = Object.hasOwn(params, "mode") ? params["mode"] : "form";
+  if (mode === "url") return { mode, message, url: readAddress(own(params, "url")) };
+  if (mode !== "form") throw new Error('the mode of a question must be "form" or "url"');
+  const form = (own(params, "requestedSchema") ?? { type: "object", properties: {} }) as JsonObject;
+  const fault = formFault(form);
+  if (fault !== null) throw new Error(`the form cannot be used: ${fault}`);
   const compiled = compileSchema(form);
   if (!compiled.ok) throw new Error(`the form cannot be used: ${compiled.reason}`);
   return { mode: "form", message, schema: form };
+}
+
+/** An address as a browser reads it, so that what is looked at is what would be opened. */
+function readAddress(value: unknown): string {
+  if (typeof value !== "string" || !URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol))
+    throw new Error("the address to open must be an http or https URL");
+  const { username, password, href } = new URL(value);
+  if (username !== "" || password !== "") throw new Error("the address to open must have no user name: that can look like another site");
+  if ([...value].some(isInvisible)) throw new Error("the address to open must have no control or invisible characters");
+  return href;
+}
+
+/** The site of an address: its host in the form that is looked up and, where that differs, as it reads. */
+export function siteOf(url: string): { readonly host: string; readonly readsAs: string | null } {
+  const { host, hostname } = new URL(url);
+  const reads = domainToUnicode(hostname);
+  return { host, readsAs: reads === hostname || reads === "" ? null : reads };
+}
+
+/** The site that a question wants opened, in words; empty for a form. */
+export function siteWords(question: Question): string {
+  if (question.mode === "form") return "";
+  const { host, readsAs } = siteOf(question.url);
+  return readsAs === null ? host : `${host} (reads as ${readsAs})`;
 }
 
 /**

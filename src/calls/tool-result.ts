@@ -134,11 +134,11 @@ export function toKitError(error: unknown, tool: { readonly full: string; readon
       return error.code === -32602
         ? new KitError("INVALID_ARGUMENTS", `${tool.app} refused the arguments of ${tool.full}: ${bounded(error.message)}`, {
             cause: error,
-            ...withDetails(error),
+            ...withData(error),
           })
         : new KitError("PROTOCOL_ERROR", `${tool.app} answered ${tool.full} with error ${error.code ?? "?"}: ${bounded(error.message)}`, {
             cause: error,
-            ...withDetails(error),
+            ...withData(error),
           });
     case "invalid":
       return new KitError("PROTOCOL_ERROR", `${tool.full}: ${error.message}`, { cause: error, outcome });
@@ -170,7 +170,13 @@ function bounded(text: string): string {
   return text.length > MAX_MESSAGE_CHARS ? `${text.slice(0, MAX_MESSAGE_CHARS)}… (${text.length} characters)` : text;
 }
 
+/** The details that the kit's own side of a connection gives, such as the approval that a call waited for. */
 function withDetails({ data }: LinkError): { details?: Json } {
+  return data === undefined ? {} : { details: data };
+}
+
+/** What a server gave with its error, under a name of its own, so that it never reads as details of the kit. */
+function withData({ data }: LinkError): { details?: Json } {
   if (data === undefined) return {};
-  return { details: isLargerThan(data, MAX_DETAILS_BYTES) ? { left_out: `more than ${MAX_DETAILS_BYTES} bytes` } : data };
+  return { details: isLargerThan(data, MAX_DETAILS_BYTES) ? { left_out: `more than ${MAX_DETAILS_BYTES} bytes` } : { data } };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Approvals } from "../calls/approvals.ts";
-import { readQuestion, type Question } from "../calls/question.ts";
+import type { Question } from "../calls/question.ts";
 import type { Limits } from "../calls/limits.ts";
 import type { JsonObject } from "../base/json.ts";
 import { parseRate } from "../base/durations.ts";
@@ -10,7 +10,7 @@ import type { AppPlan } from "../plan/types.ts";
 import type { ServerRequest } from "../runtime/ports.ts";
 import type { Snapshot } from "../runtime/snapshot.ts";
 import { pinOf } from "../tools/pins.ts";
-import { answerOf, refuseSecrets } from "./elicitation.ts";
+import { answerOf, vetQuestion } from "./elicitation.ts";
 import type { RootGrants } from "./root-grants.ts";
 import { sampleFrom } from "./sampling-endpoint.ts";
 
@@ -41,8 +41,8 @@ export function createHostRequests(deps: HostRequestDeps): HostRequests {
       }
     }
     if (request.method === "elicitation/create" && grants.elicitation?.approvals === true) {
-      refuseSecrets(request.params);
-      return answerOf(await askQueue(deps, app, request, "the app asks a question", () => readQuestion(request.params)));
+      const question = vetQuestion(request.params);
+      return answerOf(await askQueue(deps, app, request, "the app asks a question", question));
     }
     throw new Error(
       `${request.method} needs the calling client to answer it, and no call of ${app.package} that could is running (isolation: session gives each client a connection of its own)`,
@@ -76,8 +76,7 @@ async function askQueue(...asked: Parameters<typeof askPerson>): ReturnType<Appr
   }
 }
 
-async function askPerson(deps: HostRequestDeps, app: AppPlan, request: ServerRequest, reason: string, read?: () => Question): ReturnType<Approvals["waitFor"]> {
-  const question = read?.();
+async function askPerson(deps: HostRequestDeps, app: AppPlan, request: ServerRequest, reason: string, question?: Question): ReturnType<Approvals["waitFor"]> {
   const { policy } = deps.snapshot().plan;
   const subject = requestSubject(app, request.method);
   const call = bindingOf(app, request);

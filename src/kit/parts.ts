@@ -3,6 +3,7 @@ import type { Approval } from "../calls/approval.ts";
 import { approvalRow } from "../calls/approval-view.ts";
 import type { AuditEvent } from "../calls/audit.ts";
 import { createCallJournal } from "../calls/call-journal.ts";
+import { withoutKitMeta } from "../calls/kit-meta.ts";
 import type { CallDeps } from "../calls/execute.ts";
 import { ANY_CLIENT } from "../calls/sessions.ts";
 import { createTurns } from "../calls/turns.ts";
@@ -221,7 +222,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
         for (const signal of changeSignals(app, before, after)) void ingest.emit(signal);
       },
       onNotification: (app, method, params, scope) => {
-        events.emit("notification", app.package, method, masker.known(params), scope === undefined ? undefined : sessionOfScope(scope));
+        events.emit("notification", app.package, method, withoutKitMeta(masker.known(params)), scope === undefined ? undefined : sessionOfScope(scope));
         if (method === "notifications/resources/updated") return resources.updated(app, params, runtime.runner(app.package)?.connection ?? null);
         const signal = notificationSignal(app, method, params);
         if (signal === null) return;

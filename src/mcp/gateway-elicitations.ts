@@ -1,30 +1,33 @@
 import { own } from "../base/json.ts";
+import type { Speaker } from "./gateway-session.ts";
 
 /** Ids that one session remembers; the oldest go first. */
 const MAX_IDS = 1000;
 
 /** The addresses that a client was asked to have opened: whom `notifications/elicitation/complete` of an app is for. */
 export class Elicitations {
-  readonly #ids = new Set<string>();
+  readonly #asked = new Map<string, Speaker>();
 
-  /** Remembers what is asked: params of questions, which say in `_meta` whose they are. Anything without an id is passed over. */
-  note(asked: readonly unknown[]): void {
+  /** Remembers what is asked by whom: params of questions. Anything without an id is passed over. */
+  note(asked: readonly unknown[], speaker: Speaker | null): void {
     for (const one of asked) {
-      const [app, id] = [own(own(one, "_meta"), "aurora/app"), own(one, "elicitationId")];
-      if (typeof app === "string" && typeof id === "string") this.#ids.add(keyOf(app, id));
+      const id = own(one, "elicitationId");
+      if (typeof id === "string" && speaker !== null) this.#asked.set(JSON.stringify([speaker.source.app, speaker.conversation, id]), speaker);
     }
-    for (const oldest of this.#ids) {
-      if (this.#ids.size <= MAX_IDS) return;
-      this.#ids.delete(oldest);
+    for (const oldest of this.#asked.keys()) {
+      if (this.#asked.size <= MAX_IDS) return;
+      this.#asked.delete(oldest);
     }
   }
 
-  /** Whether this client was asked that by this app; true once. */
-  complete(app: string, id: unknown): boolean {
-    return typeof id === "string" && this.#ids.delete(keyOf(app, id));
+  /** Who asked that, of this app and, where it is known, for this conversation; null when nobody did. Gives it once. */
+  complete(app: string, id: unknown, conversation?: string): Speaker | null {
+    for (const [key, speaker] of this.#asked) {
+      const [asking, where, asked] = JSON.parse(key) as [string, string, string];
+      if (asking !== app || asked !== id || (conversation !== undefined && conversation !== where)) continue;
+      this.#asked.delete(key);
+      return speaker;
+    }
+    return null;
   }
-}
-
-function keyOf(app: string, id: string): string {
-  return JSON.stringify([app, id]);
 }

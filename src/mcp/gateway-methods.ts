@@ -107,7 +107,6 @@ function showing(kit: Kit, { principal: { client } }: GatewaySession, uri: strin
 
 async function callTool(deps: MethodDeps, session: GatewaySession, params: JsonObject, flight: InFlight): Promise<JsonObject> {
   const named = calledTool(deps, session, params);
-  flight.app = named.tool.app;
   // To a session that was offered no tasks the wish means nothing (MCP 2025-11-25, tasks).
   if (params["task"] !== undefined && session.offersTasks) return deps.tasks.create(session, named, params, flight);
   const call = await deps.kit.callTool(named.tool.full, params["arguments"] ?? {}, optionsOf(session, params, flight));

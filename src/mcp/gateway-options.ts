@@ -5,15 +5,19 @@ import type { GatewaySession, InFlight } from "./gateway-session.ts";
 
 /** `_meta` members that are the kit's own or name another hop, and so are not passed on. `baggage` may carry what a low-trust server must not see. */
 const OWN_META = new Set(["progressToken", "baggage"]);
+/** Longest name of a conversation. A longer one is refused and never cut: two with one beginning would share marks, approvals and connections. */
+const MAX_NAME_CHARS = 256;
 const isOwnMeta = (key: string): boolean => OWN_META.has(key) || key.startsWith("aurora/") || key.startsWith("io.modelcontextprotocol/");
 
-/** What the kit is told with a request: who asks and in which conversation, and the way back to the client on the request's own stream. */
+/** What the kit is told with a request: who asks and in which conversation, and the way back to the client on the request's own stream. Throws an {@link RpcError} for a name that is too long. */
 export function optionsOf(session: GatewaySession, params: JsonObject, flight: InFlight): CallOptions {
   const meta = isObject(params["_meta"]) ? params["_meta"] : {};
   const conversation = own(meta, "aurora/session");
   const approvalId = own(meta, "aurora/approval_id");
   const token = progressToken(params);
-  const name = typeof conversation === "string" && conversation !== "" ? conversation.slice(0, 256) : session.id;
+  const name = typeof conversation === "string" && conversation !== "" ? conversation : session.id;
+  if (name.length > MAX_NAME_CHARS)
+    throw new RpcError(INVALID_PARAMS, `_meta["aurora/session"] has ${name.length} characters; a conversation's name may have ${MAX_NAME_CHARS}`);
   session.joins(name);
   const passed: JsonObject = {};
   for (const [key, value] of Object.entries(meta)) if (!isOwnMeta(key)) setOwn(passed, key, value);
@@ -22,6 +26,7 @@ export function optionsOf(session: GatewaySession, params: JsonObject, flight: I
     session: name,
     signal: flight.abort.signal,
     clientCapabilities: session.capabilities,
+    onSent: (source) => void (flight.speaker = { source, conversation: name }),
     ...(typeof approvalId === "string" ? { approvalId } : {}),
     ...(token === null
       ? {}

@@ -2,6 +2,8 @@ import { CancelSource } from "../base/cancel-signal.ts";
 import { KitError, messageOf } from "../base/errors.ts";
 import { isObject, own, type Json, type JsonObject } from "../base/json.ts";
 import type { Principal } from "../base/principal.ts";
+import { opensAddresses } from "../calls/address-needed.ts";
+import type { Tool } from "../tools/types.ts";
 import type { ServerRequest } from "../runtime/ports.ts";
 import { Elicitations } from "./gateway-elicitations.ts";
 import type { Outlet } from "./gateway-outlet.ts";
@@ -24,13 +26,21 @@ import { faultOf, startRequestSpan } from "./gateway-span.ts";
 const MAX_IN_FLIGHT = 256;
 const MAX_CONVERSATIONS = 1000;
 
+/** An app that works for a conversation: a call of it was sent, so the conversation is marked where it is a data-flow source. */
+export interface Speaker {
+  readonly source: Pick<Tool, "app" | "tool" | "trust">;
+  readonly conversation: string;
+}
+
 /** One request that runs. */
 export interface InFlight {
   readonly id: RpcId;
   readonly outlet: Outlet;
   readonly abort: CancelSource;
-  /** The app that works on it, once known. */
-  app: string | null;
+  /** Who works on it; null until its call is sent. */
+  speaker: Speaker | null;
+  /** Resolves when all that an app said so far has gone out; the answer comes after it. */
+  telling: Promise<void>;
 }
 
 /** Answers one request of a session; throws an {@link RpcError}. */
@@ -75,6 +85,8 @@ export class GatewaySession {
   /** Conversations that calls of this session belonged to; the newest when there are very many. */
   readonly conversations: Set<string>;
   readonly inFlight = new Map<RpcId, InFlight>();
+  /** As {@link InFlight.telling}, for what goes the session's own way. */
+  telling = Promise.resolve();
   readonly elicitations = new Elicitations();
   readonly #find: SessionOptions["find"];
   readonly #asked = new Map<RpcId, { resolve: (result: JsonObject) => void; reject: (error: Error) => void }>();
@@ -134,18 +146,20 @@ export class GatewaySession {
   async #request(id: RpcId, method: string, params: JsonObject, outlet: Outlet, abort: CancelSource): Promise<JsonObject | null> {
     if (this.inFlight.has(id)) return rpcFault(id, INVALID_REQUEST, `a request with id ${JSON.stringify(id)} is running already`);
     if (this.inFlight.size >= MAX_IN_FLIGHT) return rpcFault(id, INVALID_REQUEST, `more than ${MAX_IN_FLIGHT} requests of this session are running`);
-    const flight: InFlight = { id, outlet, abort, app: null };
+    const flight: InFlight = { id, outlet, abort, speaker: null, telling: Promise.resolve() };
     this.inFlight.set(id, flight);
     try {
       const handler = this.#find(method);
       if (!handler) throw unknownMethod(method);
       const result = await handler(this, params, flight);
+      await flight.telling;
       return abort.signal.aborted ? null : rpcResult(id, result);
     } catch (error) {
+      await flight.telling;
       if (abort.signal.aborted) return null;
       const fault = error instanceof KitError ? refusal(error.toBody()) : error;
       const addresses = fault instanceof RpcError ? own(fault.data, "elicitations") : undefined;
-      if (Array.isArray(addresses)) this.elicitations.note(addresses);
+      if (Array.isArray(addresses)) this.elicitations.note(addresses, flight.speaker);
       return fault instanceof RpcError ? rpcFault(id, fault.code, fault.message, fault.data) : rpcFault(id, INTERNAL_ERROR, messageOf(fault));
     } finally {
       this.inFlight.delete(id);
@@ -168,20 +182,20 @@ export class GatewaySession {
 
   /** Whether the client can have its person open an address (URL mode elicitation). */
   get opensAddresses(): boolean {
-    return isObject(own(own(this.capabilities, "elicitation"), "url"));
+    return opensAddresses(this.capabilities);
   }
 
   /**
    * Asks the client, on the stream of the call that caused the request, and nowhere else. Rejects when the client did not declare
    * the capability, cannot be reached on that stream, refuses, or the call ends.
    */
-  ask(request: ServerRequest, flight: InFlight): Promise<JsonObject> {
+  ask(request: ServerRequest, flight: InFlight, speaker = flight.speaker): Promise<JsonObject> {
     const capability = NEEDED_CAPABILITY.get(request.method);
     if (capability === undefined || !isObject(own(this.capabilities, capability)))
       return Promise.reject(new Error(`the calling client does not offer ${capability ?? request.method}`));
     if (request.method === "elicitation/create" && own(request.params, "mode") === "url") {
       if (!this.opensAddresses) return Promise.reject(new Error("the calling client opens no addresses (elicitation.url)"));
-      this.elicitations.note([request.params]);
+      this.elicitations.note([request.params], speaker);
     }
     return new Promise((resolve, reject) => {
       const id = `aurora-${(this.#nextId += 1)}`;

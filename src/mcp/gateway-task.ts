@@ -7,7 +7,7 @@ import { withRelatedTask } from "../calls/related-task.ts";
 import type { CallResult } from "../kit-api.ts";
 import type { ServerRequest, TaskNews } from "../runtime/ports.ts";
 import type { NamedTool } from "./gateway-names.ts";
-import type { GatewaySession, InFlight } from "./gateway-session.ts";
+import type { GatewaySession, InFlight, Speaker } from "./gateway-session.ts";
 
 /** A request of the client on whose stream the app may ask while the task works. */
 interface Listener {
@@ -37,6 +37,10 @@ export class GatewayTask {
   readonly owner: Pick<Principal, "client" | "role">;
   /** Cancels the call. */
   readonly abort = new CancelSource();
+  /** Who works on it. */
+  readonly speaker: Speaker;
+  /** Whether its call was sent to the app. */
+  sent = false;
   /** Resolves when the app has accepted the task. */
   readonly accepted: Promise<void>;
   /** Resolves when the call has ended. */
@@ -61,6 +65,7 @@ export class GatewayTask {
     this.named = options.named;
     this.session = options.session;
     this.conversation = options.conversation;
+    this.speaker = { source: options.named.tool, conversation: options.conversation };
     this.owner = { client: options.session.principal.client, role: options.session.principal.role };
     this.#ttlMs = options.ttlMs;
     this.#onChange = options.onChange;
@@ -140,7 +145,7 @@ export class GatewayTask {
     this.#change(() => (this.#questions += 1));
     try {
       const { session, flight } = await this.#listener(request.signal);
-      return await session.ask({ ...request, params: withRelatedTask(request.params, this.id) }, flight);
+      return await session.ask({ ...request, params: withRelatedTask(request.params, this.id) }, flight, this.speaker);
     } finally {
       this.#change(() => (this.#questions -= 1));
     }

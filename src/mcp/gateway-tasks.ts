@@ -116,6 +116,10 @@ export function createGatewayTasks(deps: ToolDeps): GatewayTasks {
     const call = await kit.callTool(task.named.tool.full, params["arguments"] ?? {}, {
       ...options,
       signal: task.abort.signal,
+      onSent: (source) => {
+        task.sent = true;
+        options.onSent?.(source);
+      },
       task: { ttlMs: task.ttlMs, onNews: (news) => task.hear(news) },
       ...(token === null
         ? {}
@@ -221,7 +225,7 @@ export function createGatewayTasks(deps: ToolDeps): GatewayTasks {
       };
     },
     has: (principal) => [...tasks.values()].some((task) => task.belongsTo(principal)),
-    running: (app) => [...tasks.values()].filter((task) => task.call === null && task.named.tool.app === app),
+    running: (app) => [...tasks.values()].filter((task) => task.sent && task.call === null && task.named.tool.app === app),
     retain(principals) {
       for (const task of tasks.values()) {
         if (principals.some((principal) => task.belongsTo(principal))) continue;

@@ -1,17 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { KitError } from "../base/errors.ts";
-import { canonicalJson, isObject, own, type JsonObject } from "../base/json.ts";
+import { canonicalJson, isObject, type JsonObject } from "../base/json.ts";
 import type { Principal } from "../base/principal.ts";
 import type { CallOptions, Kit, Logger } from "../kit-api.ts";
-import { wantsLog } from "./gateway-log.ts";
 import { gatewayMethods } from "./gateway-methods.ts";
 import { namePrompts, namingCollisions } from "./gateway-names.ts";
 import type { Outlet } from "./gateway-outlet.ts";
 import { refusal } from "./gateway-results.ts";
-import { INVALID_PARAMS, METHOD_NOT_FOUND, rpcNotification, RpcError } from "./gateway-rpc.ts";
-import { GatewaySession, type InFlight } from "./gateway-session.ts";
-import { createGatewayTasks, type GatewayTasks } from "./gateway-tasks.ts";
+import { INVALID_PARAMS, METHOD_NOT_FOUND, RpcError } from "./gateway-rpc.ts";
+import { GatewaySession } from "./gateway-session.ts";
+import { createGatewayTasks } from "./gateway-tasks.ts";
 import { takesTasks, visibleTools, type GatewaySettings } from "./gateway-tools.ts";
+import { passWords } from "./gateway-words.ts";
 import { PROTOCOL_VERSIONS } from "./protocol-versions.ts";
 
 export interface GatewayOptions {
@@ -41,12 +41,6 @@ export interface Gateway {
 
 /** Subscriptions of one session. */
 const MAX_SUBSCRIPTIONS = 1000;
-
-/** Whom a connection of an app serves where it serves one client alone. */
-interface Conversation {
-  readonly client: string;
-  readonly session: string;
-}
 
 type ListName = "tools" | "prompts" | "resources";
 
@@ -111,12 +105,6 @@ export function createGateway(options: GatewayOptions): Gateway {
     }
     for (const [client, next] of now) shown.set(client, next);
   };
-  const passNotification = (app: string, method: string, params: JsonObject, scope?: Conversation): void => {
-    if (method === "notifications/elicitation/complete") return passCompletion(sessions, app, params, scope);
-    if (method !== "notifications/message") return;
-    for (const { session, outlet } of receivers(sessions, tasks, app, scope))
-      if (wantsLog(params, session.logLevel)) outlet.send(rpcNotification(method, params));
-  };
   const gateway: Gateway = {
     open(params, principal, outlet) {
       const asked = params["protocolVersion"];
@@ -158,48 +146,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     kit.on("resource", (_app, uri) => {
       for (const session of subscribers.get(uri) ?? []) session.notify("notifications/resources/updated", { uri });
     }),
-    kit.on("notification", passNotification),
+    kit.on("notification", (...said) => passWords({ kit, sessions, tasks }, ...said)),
   ];
   return gateway;
-}
-
-/**
- * Who may see a log message of an app: the session that its connection serves; on a shared connection the one session that is using
- * the app right now, a task included. With several at once nobody can tell whose it is, and then nobody gets it.
- */
-function receivers(
-  sessions: Iterable<GatewaySession>,
-  tasks: GatewayTasks,
-  app: string,
-  scope?: Conversation,
-): { readonly session: GatewaySession; readonly outlet: Outlet }[] {
-  const users = new Map<GatewaySession, Outlet>();
-  // The session of a task may have ended before the task: it still uses the app.
-  for (const { session } of tasks.running(app)) users.set(session, session.outlet);
-  for (const session of sessions) {
-    const flight = lastFlight(session, app);
-    if (flight || scope) users.set(session, flight?.outlet ?? session.outlet);
-  }
-  const fitting = [...users].filter(([session]) => !scope || isOf(session, scope));
-  if (!scope && fitting.length !== 1) return [];
-  return fitting.filter(([session]) => !session.closed).map(([session, outlet]) => ({ session, outlet }));
-}
-
-/** Tells the client that was asked to open an address, and nobody else, that its person has been there. */
-function passCompletion(sessions: Iterable<GatewaySession>, app: string, params: JsonObject, scope?: Conversation): void {
-  for (const session of sessions) {
-    if (scope && !isOf(session, scope)) continue;
-    if (session.elicitations.complete(app, own(params, "elicitationId")))
-      (lastFlight(session, app)?.outlet ?? session.outlet).send(rpcNotification("notifications/elicitation/complete", params));
-  }
-}
-
-function isOf(session: GatewaySession, scope: Conversation): boolean {
-  return session.principal.client === scope.client && session.conversations.has(scope.session);
-}
-
-function lastFlight(session: GatewaySession, app: string): InFlight | undefined {
-  return [...session.inFlight.values()].findLast((flight) => flight.app === app);
 }
 
 function initializeResult({ kit, info }: GatewayOptions, session: GatewaySession): JsonObject {

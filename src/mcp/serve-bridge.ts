@@ -4,7 +4,7 @@ import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../base/errors.ts";
 import { isObject, own, type Json, type JsonObject } from "../base/json.ts";
-import { readMessage, REFUSED, rpcFault, rpcNotification, type RpcMessage } from "./gateway-rpc.ts";
+import { INVALID_REQUEST, readMessage, REFUSED, rpcFault, rpcNotification, type RpcMessage } from "./gateway-rpc.ts";
 import { openLines, type Lines } from "./serve-lines.ts";
 import { SseReader } from "./sse-reader.ts";
 
@@ -60,6 +60,8 @@ class Bridge {
 
   take(value: Json, text: string): void {
     const message = readMessage(value);
+    // Answered here as without a host: the door's own answer to it is none that a line could carry.
+    if (message.kind === "invalid") return this.lines.write(rpcFault(message.id, INVALID_REQUEST, message.message));
     if (message.kind === "request" && message.method === "initialize") {
       this.#initialize = text;
       this.#ready = this.#forward(message, text);

@@ -54,6 +54,17 @@ export function mixedScriptWord(text: string): string | null {
   return null;
 }
 
+/** A text with look-alike letters of other scripts as the Latin ones that they are taken for; large stay large. */
+export function latinLetters(text: string): string {
+  return [...text]
+    .map((char) => {
+      const latin = LOOKALIKES[char.toLowerCase()];
+      if (latin === undefined) return char;
+      return char === char.toLowerCase() ? latin : latin.toUpperCase();
+    })
+    .join("");
+}
+
 /** What a name looks like at a glance: characters that are taken for one another become one. Two names with one skeleton can be mistaken. */
 export function skeleton(name: string): string {
   const plain = [...name].map((c) => LOOKALIKES[c.toLowerCase()] ?? c).join("");

@@ -61,7 +61,7 @@ describe("addresses that an app wants opened", () => {
     const [one, other] = [await connect({ url: {} }), await connect({ url: {}, form: {} })];
     expect(await one.call("ask", { mode: "url", ...SITE })).toEqual({ action: "accept" });
     expect(one.asked).toEqual([
-      { ...SITE, mode: "url", message: "org.test.asking asks: Sign in", _meta: expect.objectContaining({ "aurora/app": "org.test.asking" }) },
+      { ...SITE, mode: "url", message: "org.test.asking asks to open bank.example: Sign in", _meta: expect.objectContaining({ "aurora/app": "org.test.asking" }) },
     ]);
     // A server of its own for each client may use the same ids.
     await other.call("ask", { mode: "url", ...SITE });
@@ -79,7 +79,7 @@ describe("addresses that an app wants opened", () => {
     const error = await client.call("visit", SITE).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(UrlElicitationRequiredError);
     expect((error as UrlElicitationRequiredError).elicitations).toEqual([
-      { ...SITE, mode: "url", message: "org.test.asking asks: Sign in", _meta: { "aurora/app": "org.test.asking" } },
+      { ...SITE, mode: "url", message: "org.test.asking asks to open bank.example: Sign in", _meta: { "aurora/app": "org.test.asking" } },
     ]);
     expect((error as Error).message).toContain(
       "org.test.asking wants a person to open an address at bank.example first; call org.test.asking.visit again after that",
@@ -92,10 +92,13 @@ describe("addresses that an app wants opened", () => {
     await start(FORWARD);
     const plain = await connect({ form: {} });
     expect(await plain.call("ask", { mode: "url", ...SITE })).toMatchObject({ refused: expect.stringContaining("does not support url") });
-    expect(await plain.call("visit", SITE)).toMatchObject({ isError: true, error_code: "ELICITATION_REQUIRED" });
+    // There it is the app's own error, as on the HTTP API.
+    expect(await plain.call("visit", SITE)).toMatchObject({ isError: true, error_code: "PROTOCOL_ERROR" });
+    expect((await t.kit.callTool("org.test.asking.visit", SITE)).error).toMatchObject({ error_code: "PROTOCOL_ERROR" });
     const client = await connect({ url: {} });
     const bad = { ...SITE, url: "javascript:alert(1)" };
     expect(await client.call("ask", { mode: "url", ...bad })).toMatchObject({ refused: expect.stringContaining("http or https") });
+    expect(await client.call("visit", { ...SITE, url: `https://bank.example/${"x".repeat(2000)}` })).toMatchObject({ error_code: "PROTOCOL_ERROR" });
     expect(await client.call("visit", bad)).toMatchObject({ isError: true, error_code: "PROTOCOL_ERROR" });
     expect([plain.asked, client.asked]).toEqual([[], []]);
     await door.close();

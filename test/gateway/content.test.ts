@@ -33,6 +33,24 @@ describe("what a strict client is given", () => {
     ["bad base64", { content: [{ type: "image", mimeType: "image/png", data: "***" }, good] }],
     ["null for optional members", { content: [{ ...good, annotations: null, _meta: null }], structuredContent: null, isError: null, _meta: null }],
     ["lists and texts for optional members", { content: [{ ...good, annotations: [], _meta: "x" }], structuredContent: [1], isError: "true", _meta: ["x"] }],
+    [
+      "odd members of links and resources",
+      {
+        content: [
+          { type: "resource_link", uri: "a:b", name: "b", title: 5, description: null, mimeType: null, size: "5", icons: [{ src: 5 }] },
+          { type: "resource", resource: { uri: "a:b", text: "", mimeType: null, _meta: [] } },
+          good,
+        ],
+      },
+    ],
+    [
+      "odd members of annotations and _meta",
+      {
+        content: [good, { ...good, annotations: { audience: ["alien"], priority: 5, lastModified: "2026-02-30T00:00:00Z" }, _meta: { progressToken: {} } }],
+        _meta: { "io.modelcontextprotocol/related-task": { taskId: 5 } },
+      },
+    ],
+    ["base64 of a wrong length", { content: [{ type: "image", mimeType: "image/png", data: "aGk=a" }, { type: "audio", mimeType: "a/b", data: "A" }, good] }],
   ])("costs only what is odd: %s", (_name, result) => {
     expect(isTaken(result)).toBe(false);
     const shown = strictResult(result);

@@ -187,6 +187,20 @@ describe("bridgeStdio, when the host was restarted", () => {
   });
 });
 
+describe("bridgeStdio and what is no message", () => {
+  it.each<[string, object]>([
+    ["a batch", [{ jsonrpc: "2.0", id: 2, method: "ping" }]],
+    ["id null", { jsonrpc: "2.0", id: null, method: "ping" }],
+  ])("answers as without a host: %s", async (_what, message) => {
+    done = bridgeStdio({ url: `${door.url}/mcp`, token: door.caller, certificate: null, input: pipe.input, output: pipe.output, signal: pipe.stop.signal });
+    await pipe.hello();
+    pipe.say(message as never);
+    expect(await pipe.hear((m) => m["id"] === null)).toMatchObject({ error: { code: -32600 } });
+    pipe.stop.abort();
+    await done;
+  });
+});
+
 describe("bridgeStdio that the host refuses before it reads the message", () => {
   it("gives the refusal to the request that got it, and says nothing of a notification", async () => {
     done = bridgeStdio({ url: `${door.url}/mcp`, token: "nobody", certificate: null, input: pipe.input, output: pipe.output, signal: pipe.stop.signal });

@@ -150,16 +150,18 @@ describe("client features, granted per app", () => {
       ["deny", "decline"],
       ["cancel", "cancel"],
     ] as const) {
-      const heard = asks("https://apple.com@аррӏе.com/\tx\u202e y");
+      const heard = asks("https://аррӏе.com/x y");
       await until(() => t.kit.listApprovals().length === 1);
       const [row] = t.kit.listApprovals();
-      const url = "https://apple.com@xn--80ak6aa92e.com/x%E2%80%AE%20y";
+      const url = "https://xn--80ak6aa92e.com/x%20y";
       expect(row!.question).toEqual({ mode: "url", message: "Log in", url, host: "xn--80ak6aa92e.com", reads_as: "аррӏе.com" });
       await t.kit.decideApproval(row!.id, decision, "me");
       expect(JSON.parse(await heard)).toEqual({ action });
     }
     for (const url of ["javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "no url"])
       expect(await asks(url)).toContain("must be an http or https URL");
+    for (const url of ["https://bank.com:443@evil.invalid/", "https://x.invalid/\u202e", "https://x.invalid/\r\n"])
+      expect(await asks(url)).toContain("the address to open must have no");
     expect(t.kit.listApprovals()).toEqual([]);
     await t.kit.callTool("org.test.asking.finish", { elicitationId: "e-1" });
     await until(async () => (await t.inbox()).some(({ payload }) => payload.type === "mcp.notification.elicitation.complete"));
@@ -261,6 +263,27 @@ describe("client features, granted per app", () => {
     const { answer } = await answers();
     expect(answer).toMatchObject({ error: { message: expect.stringContaining("password") } });
     expect(t.kit.listApprovals()).toEqual([]);
+  });
+
+  it.each([
+    ["another spelling of the mode", { mode: "URL", url: "javascript:alert(1)" }, "mode"],
+    ["a list for the mode", { mode: ["url"], url: "javascript:alert(1)" }, "mode"],
+    ["an address in a list", { mode: "url", url: ["https://x.invalid"] }, "http or https URL"],
+    ["a nested form", { requestedSchema: { type: "object", properties: { n: { type: "object", properties: {} } } } }, "must be of type"],
+    ["a form in parts", { requestedSchema: { type: "object", properties: {}, allOf: [{}] } }, "allOf"],
+    ["a field in parts", { requestedSchema: { type: "object", properties: { n: { type: "string", anyOf: [] } } } }, "anyOf"],
+    ["a hidden character", { requestedSchema: { type: "object", properties: { x: { type: "string", title: "Pass\u200bword" } } } }, "passwords"],
+    ["letters of another script", { requestedSchema: { type: "object", properties: { userP\u0430ssword: { type: "string" } } } }, "passwords"],
+  ])("puts no question before anybody that hides what it asks: %s", async (_what, params, reason) => {
+    await start(ask("elicitation/create", { message: "?", ...params }), { isolation: "session", grants: { elicitation: { forward: true } } });
+    const asked: unknown[] = [];
+    const { answer } = await answers({
+      client: "a",
+      session: "a",
+      clientCapabilities: { elicitation: { url: {}, form: {} } },
+      onServerRequest: async (request: unknown) => (asked.push(request), { action: "accept" }),
+    });
+    expect([asked, answer]).toEqual([[], expect.objectContaining({ error: expect.objectContaining({ message: expect.stringContaining(reason) }) })]);
   });
 
   it("forwards to the calling client on a connection of its own, and never to another", async () => {

@@ -145,6 +145,7 @@ export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
       throw new KitError("INVALID_ARGUMENTS", "the arguments do not fit", { details: issues.map((i) => ({ path: i.path.join("."), message: i.message })) });
     if (tool.risk === "high") await approve(tool, args as JsonObject, options);
     kit.calls.push({ name, args, options });
+    options.onSent?.(tool);
     const run = apps.find((a) => a.package === tool.app)!.tools!.find((t) => t.name === tool.tool)!.run;
     return { tool, result: run ? await run(args as JsonObject, options) : { content: [{ type: "text", text: JSON.stringify(args) }] } };
   };
