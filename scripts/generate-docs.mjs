@@ -74,7 +74,7 @@ ${table(
   ]),
 )}
 
-\`APP_UNAVAILABLE\` has the outcome \`unknown\` when the app died while the call ran. At the gateway, \`TOOL_NOT_FOUND\` and \`INVALID_ARGUMENTS\` are JSON-RPC errors (−32602), and so is \`ELICITATION_REQUIRED\` (−32042) for a client that declared \`elicitation.url\`; all others are results with \`isError\`.
+\`APP_UNAVAILABLE\` has the outcome \`unknown\` when the app died while the call ran. At the gateway, \`TOOL_NOT_FOUND\` and \`INVALID_ARGUMENTS\` are JSON-RPC errors (−32602), and so is \`ELICITATION_REQUIRED\` (−32042) for a client that declared \`elicitation.url\`; all others are results with \`isError\`. What a server gave as \`data\` of its own MCP error stands in \`details.data\`.
 `;
 
 let drift = 0;

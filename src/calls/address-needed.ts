@@ -30,7 +30,9 @@ export function addressNeeded(
   const asked = own(error.data, "elicitations");
   if (!Array.isArray(asked) || asked.length === 0 || asked.length > MAX_ADDRESSES || !asked.every(isShort)) return null;
   try {
-    const elicitations = asked.map((one) => vet({ ...Object.fromEntries(MEMBERS.flatMap((key) => (Object.hasOwn(one, key) ? [[key, one[key]]] : []))), mode: "url" }));
+    const elicitations = asked.map((one) =>
+      vet({ ...Object.fromEntries(MEMBERS.flatMap((key) => (Object.hasOwn(one, key) ? [[key, one[key]]] : []))), mode: "url" }),
+    );
     const hosts = [...new Set(elicitations.map((one) => siteWords(readQuestion(one))))].join(" and ");
     return new KitError("ELICITATION_REQUIRED", `${target.app} wants a person to open an address at ${hosts} first; call ${target.full} again after that`, {
       cause: error,

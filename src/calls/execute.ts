@@ -201,7 +201,10 @@ async function send(deps: CallDeps, { granted, admit, options, callId, learned, 
   } catch (error) {
     if (error instanceof LinkError && error.kind === "timeout") lease.timedOut();
     const vet = (params: JsonObject): JsonObject => deps.vetRequest(target, { method: "elicitation/create", params }).params;
-    throw (opensAddresses(options.clientCapabilities) ? addressNeeded(error, target, vet) : null) ?? toKitError(error, target, lease.signal.aborted ? lease.signal.reason : null);
+    throw (
+      (opensAddresses(options.clientCapabilities) ? addressNeeded(error, target, vet) : null) ??
+      toKitError(error, target, lease.signal.aborted ? lease.signal.reason : null)
+    );
   } finally {
     joined.release();
     lease.release();

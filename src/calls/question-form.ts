@@ -36,7 +36,8 @@ function fieldFault(field: unknown): string | null {
   const odd = Object.keys(field).find((key) => !keys.has(key));
   if (odd !== undefined) return `has ${JSON.stringify(odd)}, which fields of a form have not`;
   if (Object.hasOwn(field, "oneOf") && !areChoices(field["oneOf"])) return "must have oneOf as a list of { const, title }";
-  if (own(field, "type") === "array" && !isSelection(own(field, "items"))) return "must have items that are choices: an enum of texts, or anyOf { const, title }";
+  if (own(field, "type") === "array" && !isSelection(own(field, "items")))
+    return "must have items that are choices: an enum of texts, or anyOf { const, title }";
   return null;
 }
 

@@ -28,7 +28,15 @@ export function vetForwarded<R extends Pick<ServerRequest, "method" | "params">>
     return { ...request, params: signed(plan, params, "message", `${plan.package} asks to open ${siteWords(question)}: `) };
   }
   if (request.method === "sampling/createMessage") {
-    return { ...request, params: signed(plan, request.params, "systemPrompt", plan.trust === "high" ? "" : `This request was written by the app ${plan.package} and not by the user.\n`) };
+    return {
+      ...request,
+      params: signed(
+        plan,
+        request.params,
+        "systemPrompt",
+        plan.trust === "high" ? "" : `This request was written by the app ${plan.package} and not by the user.\n`,
+      ),
+    };
   }
   return request;
 }

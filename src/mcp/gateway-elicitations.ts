@@ -1,5 +1,5 @@
 import { own } from "../base/json.ts";
-import type { Speaker } from "./gateway-session.ts";
+import type { Speaker } from "./gateway-speaker.ts";
 
 /** Ids that one session remembers; the oldest go first. */
 const MAX_IDS = 1000;

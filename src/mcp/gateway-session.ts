@@ -3,10 +3,10 @@ import { KitError, messageOf } from "../base/errors.ts";
 import { isObject, own, type Json, type JsonObject } from "../base/json.ts";
 import type { Principal } from "../base/principal.ts";
 import { opensAddresses } from "../calls/address-needed.ts";
-import type { Tool } from "../tools/types.ts";
 import type { ServerRequest } from "../runtime/ports.ts";
 import { Elicitations } from "./gateway-elicitations.ts";
 import type { Outlet } from "./gateway-outlet.ts";
+import type { Speaker } from "./gateway-speaker.ts";
 import {
   INTERNAL_ERROR,
   INVALID_REQUEST,
@@ -25,12 +25,6 @@ import { faultOf, startRequestSpan } from "./gateway-span.ts";
 /** Requests of one session that may run at once. */
 const MAX_IN_FLIGHT = 256;
 const MAX_CONVERSATIONS = 1000;
-
-/** An app that works for a conversation: a call of it was sent, so the conversation is marked where it is a data-flow source. */
-export interface Speaker {
-  readonly source: Pick<Tool, "app" | "tool" | "trust">;
-  readonly conversation: string;
-}
 
 /** One request that runs. */
 export interface InFlight {

@@ -7,7 +7,8 @@ import { withRelatedTask } from "../calls/related-task.ts";
 import type { CallResult } from "../kit-api.ts";
 import type { ServerRequest, TaskNews } from "../runtime/ports.ts";
 import type { NamedTool } from "./gateway-names.ts";
-import type { GatewaySession, InFlight, Speaker } from "./gateway-session.ts";
+import type { GatewaySession, InFlight } from "./gateway-session.ts";
+import type { Speaker } from "./gateway-speaker.ts";
 
 /** A request of the client on whose stream the app may ask while the task works. */
 interface Listener {

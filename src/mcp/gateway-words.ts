@@ -2,7 +2,8 @@ import { own, type JsonObject } from "../base/json.ts";
 import type { Kit } from "../kit-api.ts";
 import { wantsLog } from "./gateway-log.ts";
 import { rpcNotification } from "./gateway-rpc.ts";
-import type { GatewaySession, InFlight, Speaker } from "./gateway-session.ts";
+import type { GatewaySession, InFlight } from "./gateway-session.ts";
+import type { Speaker } from "./gateway-speaker.ts";
 import type { GatewayTasks } from "./gateway-tasks.ts";
 
 /** Whom a connection of an app serves where it serves one conversation alone. */

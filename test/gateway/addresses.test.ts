@@ -61,7 +61,12 @@ describe("addresses that an app wants opened", () => {
     const [one, other] = [await connect({ url: {} }), await connect({ url: {}, form: {} })];
     expect(await one.call("ask", { mode: "url", ...SITE })).toEqual({ action: "accept" });
     expect(one.asked).toEqual([
-      { ...SITE, mode: "url", message: "org.test.asking asks to open bank.example: Sign in", _meta: expect.objectContaining({ "aurora/app": "org.test.asking" }) },
+      {
+        ...SITE,
+        mode: "url",
+        message: "org.test.asking asks to open bank.example: Sign in",
+        _meta: expect.objectContaining({ "aurora/app": "org.test.asking" }),
+      },
     ]);
     // A server of its own for each client may use the same ids.
     await other.call("ask", { mode: "url", ...SITE });

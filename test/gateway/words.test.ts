@@ -29,7 +29,12 @@ beforeEach(async () => {
 afterEach(() => door.stop());
 
 const call = (id: number, name: string, conversation: string) =>
-  session.stream("POST", { jsonrpc: "2.0", id, method: "tools/call", params: { name: `demo_${name}`, arguments: {}, _meta: { "aurora/session": conversation } } });
+  session.stream("POST", {
+    jsonrpc: "2.0",
+    id,
+    method: "tools/call",
+    params: { name: `demo_${name}`, arguments: {}, _meta: { "aurora/session": conversation } },
+  });
 const log = (data: string, conversation?: string): void =>
   kit.emit(
     "notification",

@@ -273,7 +273,7 @@ describe("client features, granted per app", () => {
     ["a form in parts", { requestedSchema: { type: "object", properties: {}, allOf: [{}] } }, "allOf"],
     ["a field in parts", { requestedSchema: { type: "object", properties: { n: { type: "string", anyOf: [] } } } }, "anyOf"],
     ["a hidden character", { requestedSchema: { type: "object", properties: { x: { type: "string", title: "Pass\u200bword" } } } }, "passwords"],
-    ["letters of another script", { requestedSchema: { type: "object", properties: { userP\u0430ssword: { type: "string" } } } }, "passwords"],
+    ["letters of another script", { requestedSchema: { type: "object", properties: { userPаssword: { type: "string" } } } }, "passwords"],
   ])("puts no question before anybody that hides what it asks: %s", async (_what, params, reason) => {
     await start(ask("elicitation/create", { message: "?", ...params }), { isolation: "session", grants: { elicitation: { forward: true } } });
     const asked: unknown[] = [];
