@@ -31,6 +31,8 @@ export function formFault(form: unknown): string | null {
 }
 
 function fieldFault(field: unknown): string | null {
+  const optional = optionalField(field);
+  if (optional !== null) return fieldFault(optional);
   const keys = FIELDS.get(own(field, "type"));
   if (!isObject(field) || keys === undefined) return "must be of type string, number, integer, boolean, or array of choices";
   const odd = Object.keys(field).find((key) => !keys.has(key));
@@ -39,6 +41,17 @@ function fieldFault(field: unknown): string | null {
   if (own(field, "type") === "array" && !isSelection(own(field, "items")))
     return "must have items that are choices: an enum of texts, or anyOf { const, title }";
   return null;
+}
+
+/** A field that may be left empty as Python's servers write it, `anyOf` of one kind and null, as that kind; null for any other. */
+function optionalField(field: unknown): JsonObject | null {
+  const kinds = own(field, "anyOf");
+  if (!isObject(field) || own(field, "type") !== undefined || !Array.isArray(kinds) || kinds.length !== 2) return null;
+  const { anyOf: _kinds, ...words } = field as JsonObject;
+  const [kind, none] = own(kinds[0], "type") === "null" ? [kinds[1], kinds[0]] : kinds;
+  // The words stand beside it: those of a kind would not be shown.
+  const plain = isObject(kind) && !["title", "description", "anyOf"].some((key) => Object.hasOwn(kind, key));
+  return plain && isObject(none) && own(none, "type") === "null" && Object.keys(none).length === 1 ? ({ ...kind, ...words } as JsonObject) : null;
 }
 
 function isSelection(items: unknown): boolean {
