@@ -12,7 +12,7 @@ export interface Workspace extends WorkspacePlace {
   readonly config: Config | null;
   /** Null when topology, policies or signals have errors. */
   readonly plan: Plan | null;
-  /** What a host may start with: where only policies or signals have errors, the plan with everything denied. Null with errors in topology.yaml. */
+  /** What a host may start with: where only policies, signals or folders that topology.yaml names have errors, the plan with everything denied. Null with errors in topology.yaml. */
   readonly boot: Plan | null;
   readonly diagnostics: readonly Diagnostic[];
   /** Text of every file read, by the name that diagnostics give it. */

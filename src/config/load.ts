@@ -74,9 +74,7 @@ function loadOnce(files: FileSet, context: LoadContext, memory: LoadMemory): Loa
     ...policies.flatMap((file) => file.diagnostics),
     ...signals.flatMap((file) => file.diagnostics),
     ...files.unreadable.filter((file) => file.role !== "manifest").map(unreadableFinding),
-    ...files.unmatched.map(({ pattern, path }) =>
-      warningAt("unmatched-pattern", placeIn(topology, path), `the pattern "${pattern}" matches no file`, { path: formatPath(path) }),
-    ),
+    ...files.unmatched.map((pattern) => patternFinding(topology, pattern)),
     ...hostSecrets.literal.map((path) => literalSecret(path, placeIn(topology, path), secretVariable(topology.config, path, "host"))),
   ];
   const apps = loadApps(files, topology, manifests);
@@ -102,6 +100,12 @@ function loadOnce(files: FileSet, context: LoadContext, memory: LoadMemory): Loa
   return { config, unitOk: config !== null && !hasErrors(unit), topologyOk, diagnostics };
 }
 
+function patternFinding(topology: ReadTopology, { pattern, path, fault }: FileSet["unmatched"][number]): Diagnostic {
+  const place = placeIn(topology, path);
+  const parts = { path: formatPath(path), ...(fault?.help === undefined ? {} : { help: [fault.help] }) };
+  return fault ? errorAt(fault.code, place, fault.message, parts) : warningAt("unmatched-pattern", place, `the pattern "${pattern}" matches no file`, parts);
+}
+
 function checkPolicyFile(source: SourceText): CheckedFile {
   return checkFile(source, schemaShape("policy.schema.json"), null);
 }
@@ -125,7 +129,8 @@ interface LoadedApps {
 }
 
 function loadApps(files: FileSet, topology: ReadTopology, manifests: readonly { source: ManifestSource; read: ReadManifest }[]): LoadedApps {
-  const lost = files.unreadable.some((file) => file.role === "manifest") || manifests.some(({ read }) => !read.packageKnown);
+  const unseen = files.unreadable.some((file) => file.role === "manifest") || files.unmatched.some(({ path, fault }) => fault && path[0] === "discover");
+  const lost = unseen || manifests.some(({ read }) => !read.packageKnown);
   const out: LoadedApps = { apps: [], unit: [], diagnostics: [], secrets: [], allKnown: !lost && !topology.wrong.some(mayDiscover) };
   const byPackage = new Map<string, { source: ManifestSource; read: ReadManifest }[]>();
   for (const manifest of manifests) {
@@ -147,7 +152,7 @@ function loadApps(files: FileSet, topology: ReadTopology, manifests: readonly { 
     else add(name, same[0]);
   }
   // An entry may belong to a manifest that cannot be read; then its name is no slip for another's.
-  const anyLost = files.unreadable.some((file) => file.role === "manifest") || manifests.some(({ read }) => read.kind === "broken");
+  const anyLost = unseen || manifests.some(({ read }) => read.kind === "broken");
   const candidates = anyLost ? [] : [...byPackage.keys()];
   const names = [...byPackage].filter(([, same]) => same.some(({ read }) => read.packageKnown)).map(([name]) => name);
   for (const [name, entry] of topology.entries) {

@@ -44,8 +44,8 @@ export interface FileSet {
   readonly manifests: readonly ManifestSource[];
   readonly policies: readonly SourceText[];
   readonly signals: readonly SourceText[];
-  /** Patterns that matched no file: where they stand in topology.yaml. */
-  readonly unmatched: readonly { readonly pattern: string; readonly path: KeyPath }[];
+  /** Patterns that matched no file, or with a `fault` perhaps not all: where they stand in topology.yaml. */
+  readonly unmatched: readonly { readonly pattern: string; readonly path: KeyPath; readonly fault?: PatternFault }[];
   /** Files that a pattern matched but that could not be read, or are too large. */
   readonly unreadable: readonly {
     readonly file: string;
@@ -53,6 +53,13 @@ export interface FileSet {
     readonly fault: ReadFault;
     readonly role: "manifest" | "policy" | "signals";
   }[];
+}
+
+/** Why files that a pattern stands for may be missing from the set; an error, for what they say (a deny) would be gone unseen. */
+export interface PatternFault {
+  readonly code: "folder-unreadable" | "pattern-too-wide" | "file-missing";
+  readonly message: string;
+  readonly help?: string;
 }
 
 /** Why a file gives no text. */

@@ -1,6 +1,8 @@
 import { lstatSync, readdirSync, realpathSync, type Dirent } from "node:fs";
 import path from "node:path";
 import { compileGlob, type Glob } from "../base/glob.ts";
+import { isCode } from "./atomic-write.ts";
+import { plainReason, type PlainReason } from "./plain-reason.ts";
 import { createPace, createStats, type Stats } from "./stats.ts";
 
 /** What a path pattern stands for at one moment. */
@@ -9,8 +11,14 @@ export interface Expansion {
   readonly files: readonly string[];
   /** Folders in which a change could change `files`; for a folder that is missing, its nearest existing parent. */
   readonly folders: readonly string[];
-  /** Whether the walk stopped at its bounds, so that `files` may be incomplete. */
-  readonly truncated: boolean;
+  /** Why `files` may be incomplete; empty when every folder was looked through. */
+  readonly faults: readonly WalkFault[];
+}
+
+/** A folder that could not be looked through. One that is not there is none. */
+export interface WalkFault extends PlainReason {
+  readonly code: "folder-unreadable" | "pattern-too-wide";
+  readonly folder: string;
 }
 
 const MAX_DEPTH = 24;
@@ -26,7 +34,8 @@ export function isIgnoredName(name: string): boolean {
 /**
  * Expands an absolute path pattern: `*` and `?` match within a name, `**` stands for any number of folders. A leading dot is only
  * matched by a pattern that has it; backup names and `node_modules` are left out; links to folders are followed, circles end.
- * Files are looked at through `stats`, so that whoever shares it need not look again.
+ * What a last part matches and is no file is among the files, for whoever reads it to tell; folders only where that part has an ending
+ * such as `.yaml`, for under `policies/*` they are natural. Files are looked at through `stats`, so that whoever shares it need not look again.
  */
 export async function expandPattern(pattern: string, stats: Stats = createStats()): Promise<Expansion> {
   const { root, segments } = segmentsOf(pattern);
@@ -35,8 +44,13 @@ export async function expandPattern(pattern: string, stats: Stats = createStats(
   return {
     files: sortBytewise(walk.files),
     folders: sortBytewise(walk.folders),
-    truncated: walk.truncated,
+    faults: [...walk.faults.values()].filter(({ folder }) => !walk.files.has(folder)),
   };
+}
+
+/** Whether a path pattern names one file outright, without a wildcard. */
+export function namesOneFile(pattern: string): boolean {
+  return !/[*?]/.test(pattern);
 }
 
 /** Whether an absolute path pattern would take a file of this absolute path, were it there. */
@@ -78,7 +92,8 @@ type Segment = Glob | "**";
 class Walk {
   readonly files = new Set<string>();
   readonly folders = new Set<string>();
-  truncated = false;
+  /** By folder, so that each is told once. */
+  readonly faults = new Map<string, WalkFault>();
   readonly #segments: readonly Segment[];
   readonly #stats: Stats;
   readonly #seen = new Set<string>();
@@ -104,18 +119,20 @@ class Walk {
     if (segment === undefined) return;
     if (segment !== "**" && segment.literal) {
       const target = inFolder(folder, segment.source);
-      this.#step(target, this.#kindOf(target), folder, index + 1, depth);
+      this.#step(target, this.#kindOf(target), folder, index, depth);
       return;
     }
     if (depth > MAX_DEPTH || this.#seen.size > MAX_FOLDERS) {
-      this.truncated = true;
+      // One is told: the others stay unseen for the same reason.
+      if (![...this.faults.values()].some(({ code }) => code === "pattern-too-wide"))
+        this.faults.set(folder, { code: "pattern-too-wide", folder, ...TOO_WIDE });
       return;
     }
     const key = `${index}\0${realPathOf(folder)}`;
     if (this.#seen.has(key)) return;
     this.#seen.add(key);
     this.folders.add(folder);
-    const entries = entriesOf(folder);
+    const entries = this.#entriesOf(folder);
     if (segment === "**") {
       this.#next.push({ folder, index: index + 1, depth: depth + 1 });
       const last = index === this.#segments.length - 1;
@@ -124,7 +141,8 @@ class Walk {
         const target = inFolder(folder, entry.name);
         const kind = this.#kindOfEntry(entry, target);
         if (kind === "folder") this.#next.push({ folder: target, index, depth: depth + 1 });
-        else if (kind === "file" && last) this.files.add(target);
+        else if (last && kind !== "none") this.files.add(target);
+        else if (kind === "lost") this.#lose(target);
       }
       return;
     }
@@ -133,18 +151,41 @@ class Walk {
     );
     for (const entry of matching) {
       const target = inFolder(folder, entry.name);
-      this.#step(target, this.#kindOfEntry(entry, target), folder, index + 1, depth + 1);
+      this.#step(target, this.#kindOfEntry(entry, target), folder, index, depth + 1);
     }
   }
 
-  #step(target: string, kind: Kind, parent: string, next: number, depth: number): void {
-    if (next === this.#segments.length) {
-      this.folders.add(parent);
-      if (kind === "file") this.files.add(target);
-    } else if (kind === "folder") {
-      this.#next.push({ folder: target, index: next, depth });
-    } else {
-      this.folders.add(parent); // It may be made later.
+  /** Takes or enters what the segment `index` matched in `parent`. */
+  #step(target: string, kind: Kind, parent: string, index: number, depth: number): void {
+    const segment = this.#segments[index] as Glob;
+    if (index < this.#segments.length - 1 && kind === "folder") {
+      this.#next.push({ folder: target, index: index + 1, depth });
+      return;
+    }
+    this.folders.add(parent); // It may be made, or made another, later.
+    if (kind === "none") return;
+    if (index === this.#segments.length - 1) {
+      if (kind !== "folder" || HAS_ENDING.test(segment.source)) this.files.add(target);
+    } else if (kind === "lost") this.#lose(target);
+    else if (segment.literal) this.#fault(target, NO_FOLDER);
+  }
+
+  #lose(target: string): void {
+    const found = this.#stats(target);
+    this.#fault(target, found instanceof Error ? plainReason(found) : LEADS_NOWHERE);
+  }
+
+  #fault(folder: string, why: PlainReason): void {
+    this.faults.set(folder, { code: "folder-unreadable", folder, ...why });
+  }
+
+  /** What is in a folder; nothing when it has just gone. */
+  #entriesOf(folder: string): Dirent[] {
+    try {
+      return readdirSync(folder, { withFileTypes: true });
+    } catch (error) {
+      if (!isCode(error, "ENOENT") || isLink(folder)) this.#fault(folder, plainReason(error));
+      return [];
     }
   }
 
@@ -155,13 +196,24 @@ class Walk {
 
   #kindOf(target: string): Kind {
     const found = this.#stats(target);
-    // A link that leads nowhere is meant as a file: who reads it tells.
-    if (!found) return isLink(target) ? "file" : "none";
-    return found.isFile() ? "file" : found.isDirectory() ? "folder" : "none";
+    if (found instanceof Error) return "lost";
+    if (!found) return isLink(target) ? "lost" : "none";
+    return found.isFile() ? "file" : found.isDirectory() ? "folder" : "other";
   }
 }
 
-type Kind = "file" | "folder" | "none";
+/** `other`: a pipe, a socket, a device. `lost`: something of which nobody can say what it is, such as a link that leads nowhere. */
+type Kind = "file" | "folder" | "other" | "lost" | "none";
+
+/** A last part that reads like the name of a file. */
+const HAS_ENDING = /\.\w+$/;
+
+const TOO_WIDE: PlainReason = {
+  reason: `is not looked through: a pattern reaches at most ${MAX_DEPTH} folders deep and ${MAX_FOLDERS.toLocaleString("en")} in all`,
+  help: "name the folders that hold the files more closely, or move what else is under them away",
+};
+const NO_FOLDER: PlainReason = { reason: "is not a folder", help: "put a folder in its place, or correct the pattern" };
+const LEADS_NOWHERE: PlainReason = { reason: "is a symbolic link that leads nowhere", help: "mend the link, or take it away" };
 
 /** As `path.join` for one name, without its look at every character of a path that is normal already. */
 function inFolder(folder: string, name: string): string {
@@ -172,15 +224,7 @@ function isLink(file: string): boolean {
   try {
     return lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
   } catch {
-    return false;
-  }
-}
-
-function entriesOf(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
+    return true; // Something is there.
   }
 }
 

@@ -2,10 +2,9 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs
 import { lstat } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { messageOf } from "../base/errors.ts";
-import type { FileSet, KeyPath, ManifestSource, ReadFault, SourceText } from "../config/types.ts";
-import { isCode } from "./atomic-write.ts";
-import { expandPattern, sortBytewise } from "./path-glob.ts";
+import type { FileSet, KeyPath, ManifestSource, PatternFault, ReadFault, SourceText } from "../config/types.ts";
+import { expandPattern, namesOneFile, sortBytewise, type Expansion } from "./path-glob.ts";
+import { plainReason } from "./plain-reason.ts";
 import { createPace, createStats, type Stats } from "./stats.ts";
 
 /** A file pattern that topology.yaml names, as an absolute path. */
@@ -103,11 +102,14 @@ async function readOnce(file: string, discoverPatterns: (topology: SourceText) =
     ["policy", new Map()],
     ["signals", new Map()],
   ]);
-  const unmatched: { pattern: string; path: KeyPath }[] = [];
+  const unmatched: FileSet["unmatched"][number][] = [];
   for (const { role, pattern, trusted, path: at } of discoverPatterns(topology)) {
-    const { files } = await expandPattern(pattern, stats);
-    stamps.patterns.set(pattern, files.join("\0"));
-    if (files.length === 0) unmatched.push({ pattern, path: at });
+    const expansion = await expandPattern(pattern, stats);
+    const { files } = expansion;
+    stamps.patterns.set(pattern, JSON.stringify(expansion));
+    const faults = patternFaults({ role, pattern }, expansion, root, stats);
+    unmatched.push(...faults.map((fault) => ({ pattern, path: at, fault })));
+    if (files.length === 0 && faults.length === 0) unmatched.push({ pattern, path: at });
     const of = found.get(role)!;
     for (const match of files) if (match !== file) of.set(match, trusted || (of.get(match) ?? false));
   }
@@ -132,6 +134,20 @@ async function readOnce(file: string, discoverPatterns: (topology: SourceText) =
 
 function withoutTrust({ file, display, text }: ManifestSource): SourceText {
   return { file, display, text };
+}
+
+/** Why what a pattern stands for is not all there: folders that cannot be looked through, or a policy or signals file that is named outright and missing. */
+function patternFaults({ role, pattern }: Pick<FilePattern, "role" | "pattern">, found: Expansion, root: string, stats: Stats): PatternFault[] {
+  const faults = found.faults.map(({ code, folder, reason, help }): PatternFault => ({
+    code,
+    message: `${displayName(folder, root)} ${reason}`,
+    ...(help === undefined ? {} : { help }),
+  }));
+  if (role === "manifest" || faults.length > 0 || found.files.length > 0 || !namesOneFile(pattern)) return faults;
+  const name = displayName(pattern, root);
+  return stats(pattern) === undefined
+    ? [{ code: "file-missing", message: `${name} does not exist`, help: "put the file there, or correct its name or take it out of topology.yaml" }]
+    : [{ code: "file-missing", message: `${name} is a folder`, help: `name the files in it, such as ${name}/*.yaml` }];
 }
 
 /** A file that gives no text. */
@@ -193,16 +209,9 @@ function decode(bytes: Buffer): string | ReadFault {
   return { code: "not-utf8", reason: "is not UTF-8 text", help: "save it as UTF-8", at };
 }
 
-function plainReason(error: unknown): Pick<ReadFault, "reason" | "help"> {
-  if (isCode(error, "ENOENT")) return { reason: "does not exist", help: "if it is a symbolic link, look where it leads" };
-  if (isCode(error, "EACCES", "EPERM")) return { reason: "cannot be read: permission denied", help: "let the user who runs aurora-mcp read it" };
-  if (isCode(error, "ELOOP")) return { reason: "is a symbolic link that leads in a circle", help: "put a file in its place" };
-  return { reason: `cannot be read: ${messageOf(error)}` };
-}
-
 async function unchanged(stamps: Stamps): Promise<boolean> {
   const stats = createStats();
-  for (const [pattern, files] of stamps.patterns) if ((await expandPattern(pattern, stats)).files.join("\0") !== files) return false;
+  for (const [pattern, files] of stamps.patterns) if (JSON.stringify(await expandPattern(pattern, stats)) !== files) return false;
   const pace = createPace();
   for (const [file, stamp] of stamps.files) {
     if (stampOf(file, stats).stamp !== stamp) return false;
@@ -214,5 +223,7 @@ async function unchanged(stamps: Stamps): Promise<boolean> {
 /** What changes whenever a file's content is written or another file takes its name (links followed). */
 function stampOf(file: string, stats: Stats): { readonly stamp: string; readonly changedAt: number } {
   const s = stats(file);
-  return s ? { stamp: `${s.dev}:${s.ino}:${s.size}:${s.mtimeNs}:${s.ctimeNs}`, changedAt: Number(s.ctimeMs) } : { stamp: "none", changedAt: Infinity };
+  return s && !(s instanceof Error)
+    ? { stamp: `${s.dev}:${s.ino}:${s.size}:${s.mtimeNs}:${s.ctimeNs}`, changedAt: Number(s.ctimeMs) }
+    : { stamp: "none", changedAt: Infinity };
 }

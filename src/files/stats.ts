@@ -1,26 +1,26 @@
 import { statSync, type BigIntStats } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
 
-/** What a file is, links followed; undefined when it is not there or cannot be reached. */
-export type Stats = (file: string) => BigIntStats | undefined;
+/** What a file is, links followed; undefined when it is not there, and what the system says when it cannot be looked at. */
+export type Stats = (file: string) => BigIntStats | Error | undefined;
 
 /**
  * Looks at each file once and remembers what it saw: one value for one pass over the disk. A look is made at once, not by the
  * thread pool: for the small looks of a workspace, the way there and back costs several times the look itself.
  */
 export function createStats(): Stats {
-  const seen = new Map<string, BigIntStats | undefined>();
+  const seen = new Map<string, ReturnType<Stats>>();
   return (file) => {
     if (!seen.has(file)) seen.set(file, lookAt(file));
     return seen.get(file);
   };
 }
 
-function lookAt(file: string): BigIntStats | undefined {
+function lookAt(file: string): ReturnType<Stats> {
   try {
     return statSync(file, { bigint: true, throwIfNoEntry: false });
-  } catch {
-    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
   }
 }
 

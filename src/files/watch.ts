@@ -14,6 +14,8 @@ export interface WatchOptions {
   readonly set: WatchedSet;
   /** What was last loaded, by file; the watching counts from there. Files that are not in it count as they are now. */
   readonly loaded?: ReadonlyMap<string, string>;
+  /** Whether something could not be read then: a change is told at the next check, whatever that sees. */
+  readonly again?: boolean;
   /** auto: file events, a check now and then, and polling where events cannot be had. events: never polls. poll: only polls. */
   readonly mode: "auto" | "events" | "poll";
   /** The content of the set differs from what was last told: look again. */
@@ -38,8 +40,8 @@ export interface FolderWatcher {
 export interface WorkspaceWatch {
   /** Resolves when the first folders are watched. */
   readonly ready: Promise<void>;
-  /** Call after each load: what to watch from now on, and what was loaded. A file that has changed since is told. */
-  update(set: WatchedSet, loaded?: ReadonlyMap<string, string>): Promise<void>;
+  /** Call after each load: what to watch from now on, and what was loaded. A file that has changed since is told. `again`: see {@link WatchOptions}. */
+  update(set: WatchedSet, loaded?: ReadonlyMap<string, string>, again?: boolean): Promise<void>;
   /** Says that the kit itself writes this content to a file: no change is told for it. Call before writing. */
   ignoreOwnWrite(file: string, content: string): void;
   /** `polling` once events could not be had. */
@@ -72,13 +74,14 @@ class Watch implements WorkspaceWatch {
   #firstEventAt: number | null = null;
   #interval: NodeJS.Timeout | null = null;
   #turn: Promise<void> = Promise.resolve();
+  #again = false;
   #closed = false;
 
   constructor(options: WatchOptions) {
     this.#options = options;
     this.#set = options.set;
     this.#polling = options.mode === "poll";
-    this.ready = this.update(options.set, options.loaded);
+    this.ready = this.update(options.set, options.loaded, options.again);
     this.#startInterval();
   }
 
@@ -86,8 +89,9 @@ class Watch implements WorkspaceWatch {
     return this.#polling ? "polling" : "events";
   }
 
-  update(set: WatchedSet, loaded: ReadonlyMap<string, string> = new Map()): Promise<void> {
+  update(set: WatchedSet, loaded: ReadonlyMap<string, string> = new Map(), again = false): Promise<void> {
     return this.#inTurn(async () => {
+      this.#again = again;
       this.#set = set;
       const now = await this.#fingerprinter.take(set);
       const known = new Map(now.hashes);
@@ -137,6 +141,12 @@ class Watch implements WorkspaceWatch {
       },
       Math.max(0, Math.min(this.#options.debounceMs ?? 300, left)),
     );
+  }
+
+  async #check(): Promise<void> {
+    if (!this.#again) return this.#look();
+    this.#again = false;
+    this.#options.onChange();
   }
 
   /** Compares the content with what was last told. New folders may have got files before they were watched, so it looks again after each. */
@@ -212,7 +222,7 @@ class Watch implements WorkspaceWatch {
 
   #startInterval(): void {
     if (this.#interval) clearInterval(this.#interval);
-    this.#interval = setInterval(() => void this.#inTurn(() => this.#look()), this.#everyMs());
+    this.#interval = setInterval(() => void this.#inTurn(() => this.#check()), this.#everyMs());
     this.#interval.unref();
   }
 }

@@ -2,7 +2,7 @@ import { messageOf } from "../base/errors.ts";
 import { watchWorkspace, type WatchedSet } from "../files/watch.ts";
 import type { Plan } from "../plan/types.ts";
 import type { Logger } from "../runtime/ports.ts";
-import type { PlanReading } from "./plan-source.ts";
+import { missesFiles, type PlanReading } from "./plan-source.ts";
 
 /** Watches what the configuration is made of and asks for a reload when its content changes. */
 export interface WorkspaceFollower {
@@ -27,6 +27,7 @@ export function followWorkspace(plan: Plan, reading: PlanReading, on: FollowHook
   const watch = watchWorkspace({
     set: set(reading),
     loaded: reading.contents,
+    again: missesFiles(reading) && mode !== "off",
     mode: plan.watch,
     onChange: () => {
       if (mode === "off") {
@@ -40,7 +41,7 @@ export function followWorkspace(plan: Plan, reading: PlanReading, on: FollowHook
   return {
     update(next) {
       if (next.unitOk && next.plan) mode = next.plan.reload;
-      void watch.update(set(next), next.contents);
+      void watch.update(set(next), next.contents, missesFiles(next) && mode !== "off");
     },
     ignoreOwnWrite: (file, text) => watch.ignoreOwnWrite(file, text),
     async close() {

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import type { DiagnosticCode } from "../base/diagnostic-codes.ts";
 import { sortDiagnostics, type Diagnostic } from "../base/diagnostics.ts";
 import { unreadableFinding } from "../config/file-reader.ts";
 import { createLoader, type DiscoveredPatterns } from "../config/load.ts";
@@ -17,7 +18,7 @@ export interface PlanReading {
   readonly plan: Plan | null;
   /** Whether topology, policies and signals are free of errors. */
   readonly unitOk: boolean;
-  /** What a host may start with: where only policies or signals have errors, the plan with everything denied; null with errors in topology.yaml. */
+  /** What a host may start with: where only policies, signals or folders that topology.yaml names have errors, the plan with everything denied; null with errors in topology.yaml. */
   readonly boot: Plan | null;
   /** What a running host may take over: where the unit has errors, its last good state with the manifests as they are now; null where there is none. */
   readonly next: Plan | null;
@@ -32,6 +33,16 @@ export interface PlanReading {
   readonly made: { readonly files: readonly string[]; readonly patterns: readonly string[] };
   readonly secrets: readonly string[];
 }
+
+/**
+ * Whether something that was asked for could not be read. It may become readable without any change of the files that are watched, such as when the
+ * process has descriptors again; so it is to be looked at again by and by.
+ */
+export function missesFiles({ diagnostics }: PlanReading): boolean {
+  return diagnostics.some(({ code }) => UNREAD.has(code));
+}
+
+const UNREAD: ReadonlySet<string> = new Set<DiagnosticCode>(["file-unreadable", "folder-unreadable", "pattern-too-wide", "secret-file"]);
 
 /** The files that are taken over all together or not at all (contracts 8), and the patterns that topology.yaml names. */
 export interface Unit {
@@ -60,7 +71,9 @@ export function createPlanSource(topologyFile: string, env: NodeJS.ProcessEnv, s
   const readHeld = async (running: Running, unit: Unit, context: LoadContext): Promise<Plan | null> => {
     const set = await readFileSet(topologyFile, () => unit.patterns, texts);
     if ("fault" in set) return null;
-    const { config, unitOk } = loader.load({ ...set, ...unit.files }, context);
+    const unreadable = set.unreadable.filter((file) => file.role === "manifest");
+    const unmatched = set.unmatched.filter(({ path }) => path[0] === "discover");
+    const { config, unitOk } = loader.load({ ...set, ...unit.files, unreadable, unmatched }, context);
     // What it refers to may be gone, such as a variable's file; then nothing changes at all.
     return config === null || !unitOk ? null : compile(config, running).plan;
   };
@@ -106,7 +119,9 @@ export function createPlanSource(topologyFile: string, env: NodeJS.ProcessEnv, s
 
 /** A plan under which nothing may be called: nothing risky may run by accident while policies cannot be read (contracts 5). */
 function denied(plan: Plan): Plan {
-  return plan.policy.refusal !== null ? plan : { ...plan, policy: DENY_ALL("policies or signals have errors; see `aurora-mcp validate`") };
+  return plan.policy.refusal !== null
+    ? plan
+    : { ...plan, policy: DENY_ALL("policies, signals or folders that topology.yaml names have errors; see `aurora-mcp validate`") };
 }
 
 function sourcesOf(set: FileSet): FileSet["topology"][] {

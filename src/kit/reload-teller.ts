@@ -8,7 +8,7 @@ import { hostSignal } from "./runtime-signals.ts";
 export interface ReloadTeller {
   /** `host`: name of this host, for events. */
   tell(result: ReloadResult, host: string): void;
-  /** The host starts with everything denied, because policies or signals have errors. */
+  /** The host starts with everything denied, because policies, signals or folders that topology.yaml names have errors. */
   tellDenied(text: string, host: string): void;
 }
 
@@ -39,6 +39,7 @@ export function createReloadTeller(log: Logger, emit: (signal: Signal) => void):
         const what = `configuration ${recovered ? "valid again and " : ""}${result}`;
         log.info({ revision }, what);
         event(host, "config.applied", `${what} (revision ${revision})`, outcome);
+        for (const warning of outcome.warnings) if (warning.code === "rule-gone") log.warn({ revision }, warning.message);
       } else if (recovered) {
         log.info({ revision }, "configuration valid again");
         event(host, "config.applied", "configuration valid again; what runs is what it says", outcome);
@@ -49,7 +50,7 @@ export function createReloadTeller(log: Logger, emit: (signal: Signal) => void):
       else log.info({}, "no setting waits for a restart of the host any more");
     },
     tellDenied(text, host) {
-      const what = "policies or signals have errors, so every call is denied until they are mended";
+      const what = "policies, signals or folders that topology.yaml names have errors, so every call is denied until they are mended";
       log.error({}, `${what}:\n${text}`);
       emit(hostSignal(host, "config.rejected", { summary: what, revision: 1, result: "rejected", text }));
       told = "at the start";

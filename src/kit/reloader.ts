@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { diagnosticToJson, hasErrors, type Diagnostic, type DiagnosticJson } from "../base/diagnostics.ts";
+import { warningAt } from "../base/diagnostic-codes.ts";
+import { diagnosticToJson, hasErrors, sortDiagnostics, type Diagnostic, type DiagnosticJson } from "../base/diagnostics.ts";
 import type { Masker } from "../base/masking.ts";
 import { printDiagnostics } from "../base/print-diagnostics.ts";
 import type { ReloadResult } from "../kit-api.ts";
-import { changedKeys, diffPlans, withHost } from "../plan/diff.ts";
+import { changedKeys, diffPlans, removedRules, withHost } from "../plan/diff.ts";
 import type { ChangeSet, Plan } from "../plan/types.ts";
 import { createReloadLoop } from "../runtime/reload-loop.ts";
 import { ConfigError } from "./config-error.ts";
@@ -72,12 +73,18 @@ export function createReloader(topologyFile: string, env: NodeJS.ProcessEnv, mas
     if (hasErrors(reading.diagnostics)) return { result: !reading.unitOk && changes.empty ? "rejected" : "partial", changes };
     return { result: changes.empty ? "unchanged" : "applied", changes };
   };
+  /** The reading with what only its taking over brings about: rules that are gone, be it with a file that was deleted or got a name that no pattern matches. */
+  const withGone = (reading: PlanReading): PlanReading => {
+    const gone = removedRules(running!.plan, reading.next ?? running!.plan).map((rule) => warningAt("rule-gone", null, `${rule} is gone`, { help: GONE }));
+    return { ...reading, diagnostics: sortDiagnostics([...reading.diagnostics, ...gone]) };
+  };
   const run = async (): Promise<ReloadResult> => {
     const apply = confirmed;
     confirmed = false;
     const reading = await read();
     const { result, changes } = judge(reading);
     const errors = findings(reading, "error");
+    const told = withGone(reading);
     const held = running!.plan.reload === "confirm" && !apply && !changes.empty;
     if (reading.next !== null && !held) {
       running = { plan: reading.next, unit: reading.unitOk ? reading.unit : running!.unit };
@@ -87,10 +94,10 @@ export function createReloader(topologyFile: string, env: NodeJS.ProcessEnv, mas
     state = {
       state: held ? "pending" : stateOf(reading, errors),
       errors,
-      warnings: findings(reading, "warning"),
+      warnings: findings(told, "warning"),
       hostChanges: waiting(reading),
     };
-    const outcome = resultOf(held ? "pending" : result, changes, reading);
+    const outcome = resultOf(held ? "pending" : result, changes, told);
     target().onResult(outcome, reading);
     return outcome;
   };
@@ -115,13 +122,15 @@ export function createReloader(topologyFile: string, env: NodeJS.ProcessEnv, mas
     async preview() {
       const reading = await read();
       const { result, changes } = judge(reading);
-      return { result: resultOf(result, changes, reading), reading };
+      return { result: resultOf(result, changes, withGone(reading)), reading };
     },
     state: () => state,
     revision: () => revision,
     settled: () => loop.settled(),
   };
 }
+
+const GONE = ["if that was not meant, bring its file back under a name that a pattern of topology.yaml matches"];
 
 function stateOf(reading: PlanReading, errors: readonly DiagnosticJson[]): ConfigState["state"] {
   return !reading.unitOk ? "rejected" : errors.length > 0 ? "partial" : "applied";

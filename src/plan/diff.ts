@@ -31,6 +31,12 @@ export function diffPlans(before: Plan | null, after: Plan): ChangeSet {
   return withHost({ ...lists, parked, policy, signals, exports, settings }, host);
 }
 
+/** Policy rules of a plan that another has no more, by their ids, as decisions name them. */
+export function removedRules(before: Plan, after: Plan): string[] {
+  const left = new Set(after.policy.rules.map((rule) => rule.ref.id));
+  return before.policy.rules.filter((rule) => !left.has(rule.ref.id)).map((rule) => rule.label);
+}
+
 /** A change set with these fields as the ones that only a host restart can change. */
 export function withHost(changes: Omit<ChangeSet, "host" | "empty">, host: readonly string[]): ChangeSet {
   const whole = { ...changes, host, empty: false };

@@ -64,7 +64,7 @@ export function compilePolicy(files: readonly Loaded<PolicyConfig>[]): PolicyRes
   const rules: CompiledRule[] = [];
   const seen = new Map<string, Spot>();
   for (const file of files) {
-    if (file.value.rules?.length === 0) diagnostics.push(emptyRules(file));
+    if (file.value.rules?.length === 0 || (!file.wrong && Object.keys(file.value).length === 0)) diagnostics.push(emptyRules(file));
     for (const { index: i, item: config, whole } of soundItems(file.value.rules, file.wrong, ["rules"])) {
       const spot: Spot = { file, path: ["rules", i, "id"] };
       const first = seen.get(config.id);
@@ -138,11 +138,11 @@ function assemble(parts: Partial<Omit<PolicyRules, "revision" | "candidates">>):
 }
 
 function emptyRules(file: Loaded<PolicyConfig>): Diagnostic {
-  return warningAt("empty-rules", file.place(["rules"]), "this policy file has an empty list of rules", {
+  return warningAt("empty-rules", file.place(["rules"]), "this policy file has no rules", {
     path: "rules",
     help: [
       "without a matching rule the risk table decides: low and medium are allowed, high is asked, critical is denied, unless risk_actions says otherwise",
-      "take the empty list out, or add rules",
+      "add rules, or take the empty list or file out",
     ],
   });
 }

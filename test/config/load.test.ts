@@ -298,6 +298,18 @@ describe("the unit", () => {
     expect(result.config!.topology.value.name).toBeUndefined();
   });
 
+  test.each(["policies", "discover"])("files of %s that may be missing are an error of the unit, and no app is called unknown for it", (key) => {
+    const fault = { code: "folder-unreadable", message: "apps cannot be read: permission denied", help: "mend it" } as const;
+    const set = {
+      ...fileSet(withTopology(`topology: 1\n${key}: [a/*.yaml]\napps: { x: {} }\n`)),
+      unmatched: [{ pattern: "/a/*.yaml", path: [key, 0], fault }],
+    };
+    const result = loadConfig(set, contextOf({}));
+    expect(result.unitOk).toBe(false);
+    expect(lines(result)[0]).toMatch(/^topology\/topology.yaml:2:\d+ error\[folder-unreadable\] apps cannot be read: permission denied \| mend it$/);
+    expect(lines(result).some((line) => line.includes("unknown-app"))).toBe(key === "policies");
+  });
+
   test("an unreadable policy file is an error of the unit", () => {
     const files = {
       ...fileSet(withTopology("topology: 1\n")),

@@ -7,6 +7,7 @@ import { describe, expect, test } from "vitest";
 import type { FileSet } from "../../src/config/types.ts";
 import { expandPattern, isIgnoredName } from "../../src/files/path-glob.ts";
 import { findTopology, readFileSet, SETTLED_MS, workspaceRoot, type FilePattern, type TextMemory } from "../../src/files/read-set.ts";
+import { builtCli } from "../support/built-cli.ts";
 import { testFolder } from "./support/inbox.ts";
 
 /** Writes files given by relative path; folders come by themselves. */
@@ -80,6 +81,51 @@ describe("patterns", () => {
       [...(await expandPattern(path.join(root, pattern))).folders].map((f) => path.relative(root, f));
     expect(await folders("apps/*/manifest.yaml")).toEqual(["apps", "apps/a"]);
     expect(await folders("later/deep/*.yaml")).toEqual([""]);
+  });
+});
+
+describe.skipIf(process.platform === "win32")("folders that cannot be looked through are told, never taken for empty", () => {
+  const faults = async (root: string, pattern: string): Promise<string[]> =>
+    (await expandPattern(path.join(root, pattern))).faults.map((f) => `${f.code}: ${path.relative(root, f.folder)} ${f.reason}`);
+
+  test("a folder that is not there is none", async () => {
+    const root = await testFolder();
+    await tree(root, { "a/x.yaml": "" });
+    for (const pattern of ["none/*.yaml", "none/**", "a/none.yaml", "*/none/*.yaml"]) expect(await faults(root, pattern)).toEqual([]);
+  });
+
+  test("a link that leads nowhere or in a circle, and a file in a folder's place", async () => {
+    const root = await testFolder();
+    await tree(root, { file: "", "apps/readme.md": "" });
+    await symlink("gone", path.join(root, "dangling"));
+    await symlink("loop", path.join(root, "loop"));
+    await symlink("gone", path.join(root, "apps", "a"));
+    expect(await faults(root, "file/*.yaml")).toEqual(["folder-unreadable: file is not a folder"]);
+    expect(await faults(root, "dangling/*.yaml")).toEqual(["folder-unreadable: dangling is a symbolic link that leads nowhere"]);
+    expect(await faults(root, "loop/**/x.yaml")).toEqual(["folder-unreadable: loop is a symbolic link that leads in a circle"]);
+    for (const pattern of ["apps/*/manifest.yaml", "apps/**/manifest.yaml"])
+      expect(await faults(root, pattern)).toEqual(["folder-unreadable: apps/a is a symbolic link that leads nowhere"]);
+    // It is told as a file that cannot be read, and only so.
+    expect([await faults(root, "apps/**"), await matches(root, "apps/**")]).toEqual([[], ["apps/a", "apps/readme.md"]]);
+  });
+
+  test("no descriptors are left", async () => {
+    const root = await testFolder();
+    await tree(root, { "policies/deny.yaml": "" });
+    const built = path.join(path.dirname(await builtCli()), "../files/path-glob.js");
+    const script = `
+      const { expandPattern } = await import(${JSON.stringify(built)});
+      const fs = await import("node:fs");
+      try { for (;;) fs.openSync("/dev/null"); } catch {}
+      fs.writeSync(1, JSON.stringify(await expandPattern(${JSON.stringify(path.join(root, "policies/*.yaml"))})));`;
+    const out = execFileSync("sh", ["-c", 'ulimit -n 64; exec "$0" --input-type=module -e "$1"', process.execPath, script], { encoding: "utf8" });
+    expect(JSON.parse(out)).toMatchObject({ files: [], faults: [{ folder: path.join(root, "policies"), reason: "cannot be read: too many open files" }] });
+  });
+
+  test("deeper than is looked", async () => {
+    const root = await testFolder();
+    await tree(root, { [`${"d/".repeat(26)}deny.yaml`]: "" });
+    expect(await faults(root, "**/deny.yaml")).toEqual([expect.stringMatching(/^pattern-too-wide: (d\/)+d is not looked through: .* 24 folders deep/)]);
   });
 });
 
@@ -179,6 +225,39 @@ describe("reading the set", () => {
       ["apps/b/manifest.yaml", "is a symbolic link that leads in a circle"],
     ]);
     expect(set.unmatched.filter((u) => u.pattern.includes("/apps/"))).toEqual([]);
+  });
+
+  test.skipIf(process.platform === "win32")("what a file's name was meant for and is no file cannot be read; folders beside files are natural", async () => {
+    const root = await testFolder();
+    await tree(root, { "topology/topology.yaml": "", "topology/policies/sub/x": "", "topology/policies/deny.yaml/x": "", "topology/policies/c.yaml": "" });
+    execFileSync("mkfifo", [path.join(root, "topology/policies/a.yaml")]);
+    await symlink("/dev/null", path.join(root, "topology/policies/b.yaml"));
+    const told = async (glob: string): Promise<string[]> =>
+      (await read(root, [{ role: "policy", pattern: path.join(root, glob), trusted: false, path: ["policies", 0] }])).unreadable.map(
+        (u) => `${path.basename(u.file)} ${u.fault.reason}`,
+      );
+    expect(await told("topology/policies/*.yaml")).toEqual(["a.yaml is not a file", "b.yaml is not a file", "deny.yaml is a folder"]);
+    expect(await told("topology/policies/*")).toEqual(["a.yaml is not a file", "b.yaml is not a file"]);
+  });
+
+  test("a policy file that is named outright must be there; a folder that cannot be looked through is told with its pattern", async () => {
+    const root = await testFolder();
+    await tree(root, { "topology/topology.yaml": "", "topology/policies/x.yaml": "", apps: "" });
+    const ask = (role: FilePattern["role"], glob: string): FilePattern => ({ role, pattern: path.join(root, glob), trusted: false, path: [glob] });
+    const set = await read(root, [
+      ask("policy", "topology/gone.yaml"),
+      ask("policy", "topology/gone-*.yaml"),
+      ask("signals", "topology/policies"),
+      ask("manifest", "gone/manifest.yaml"),
+      ask("manifest", "apps/*/manifest.yaml"),
+    ]);
+    expect(set.unmatched.map(({ path: [glob], fault }) => [glob, fault && `${fault.code}: ${fault.message}`])).toEqual([
+      ["topology/gone.yaml", "file-missing: topology/gone.yaml does not exist"],
+      ["topology/gone-*.yaml", undefined],
+      ["topology/policies", "file-missing: topology/policies is a folder"],
+      ["gone/manifest.yaml", undefined],
+      ["apps/*/manifest.yaml", "folder-unreadable: apps is not a folder"],
+    ]);
   });
 
   test("topology.yaml itself that cannot be read is the only error", async () => {

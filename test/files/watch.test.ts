@@ -286,6 +286,14 @@ test("a change between loading and watching is told", async () => {
   expect(changes()).toBe(1);
 });
 
+test("what could not be read is looked at again at the next check, once", async () => {
+  const { topology, watch, changes, settled, quiet } = await setup({ intervalMs: 100 });
+  await watch.update({ files: [topology], patterns: [] }, new Map(), true);
+  expect(changes()).toBe(0);
+  expect(await settled(0)).toBe(1);
+  expect(await quiet(1)).toBe(0);
+});
+
 test("after close nothing is told", async () => {
   const { topology, watch, quiet } = await setup();
   watch.close();

@@ -1,4 +1,4 @@
-import { rm } from "node:fs/promises";
+import { rename, rm, symlink } from "node:fs/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Logger } from "../../src/runtime/ports.ts";
 import { isRunning, scriptedApp, startKit, topologyText, until, type TestKit } from "../support/kit.ts";
@@ -224,6 +224,52 @@ describe("hot reload", () => {
     await t.workspace.write("topology/topology.yaml", topology(APPS));
     await t.kit.reload();
     expect(t.kit.status().config.warnings).toEqual([]);
+  });
+
+  it("names the rules that a reload takes away, in plan, result and log, once", async () => {
+    const said: string[] = [];
+    const log: Logger = { debug: () => {}, info: () => {}, warn: (_fields, text) => said.push(text), error: () => {}, child: () => log };
+    t = await startKit({ "topology/topology.yaml": topology(APPS), "topology/policies/p.yaml": LOW }, { log });
+    const policies = `${t.workspace.root}/topology/policies`;
+    const gone = (result: { readonly warnings: readonly { readonly message: string }[] }): string[] =>
+      result.warnings.map((w) => w.message).filter((message) => message.endsWith(" is gone"));
+    await rename(`${policies}/p.yaml`, `${policies}/other.yaml`);
+    expect(gone(await t.kit.reload())).toEqual([]);
+    await rename(`${policies}/other.yaml`, `${policies}/other.yml`);
+    const expected = [expect.stringMatching(/^rule all-low \(topology\/policies\/(p|other)\.yaml:1\) is gone$/)];
+    expect(gone(await t.kit.plan())).toEqual(expected);
+    expect(said.filter((line) => line.endsWith(" is gone"))).toEqual([]);
+    expect(gone(await t.kit.reload())).toEqual(expected);
+    expect(gone(await t.kit.reload())).toEqual([]);
+    expect(said.filter((line) => line.endsWith(" is gone"))).toEqual(expected);
+  });
+
+  it.skipIf(process.platform === "win32")("keeps every rule while the policies' folder cannot be looked through, and holds no manifest back", async () => {
+    const manifest = (id: string): string => JSON.stringify({ package: id, ...(scriptedApp({}) as object) });
+    const deny = JSON.stringify({ rules: [{ id: "no-echo", tools: ["echo"], action: "deny" }] });
+    t = await startKit({
+      "topology/topology.yaml": topology({}, { discover: ["../apps/*/manifest.yaml"] }),
+      "topology/policies/p.yaml": deny,
+      "apps/x/manifest.yaml": manifest("org.test.x"),
+    });
+    const policies = `${t.workspace.root}/topology/policies`;
+    await rename(policies, `${policies}-away`);
+    await symlink("nowhere", policies);
+    await t.workspace.write("apps/y/manifest.yaml", manifest("org.test.y"));
+    const result = await t.kit.reload();
+    expect(result).toMatchObject({ result: "partial", changes: { start: ["org.test.y"], policy: false }, errors: [{ code: "folder-unreadable" }] });
+    expect((await t.kit.callTool("org.test.x.echo", {})).error?.message).toContain("rule no-echo");
+    // The same for the folder of the manifests: no app is stopped for it.
+    await rename(`${policies}-away`, `${policies}-2`);
+    await rm(policies);
+    await rename(`${policies}-2`, policies);
+    await rename(`${t.workspace.root}/apps`, `${t.workspace.root}/apps-away`);
+    await t.workspace.write("apps", "");
+    expect(await t.kit.reload()).toMatchObject({
+      result: "rejected",
+      changes: { stop: [], empty: true },
+      errors: [{ code: "folder-unreadable", path: "discover[0]" }],
+    });
   });
 
   it.each(["auto", "confirm"])("names settings that wait for a restart of the host until they are back, under reload: %s", async (reload) => {

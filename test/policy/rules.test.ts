@@ -32,13 +32,15 @@ describe("compilePolicy", () => {
     expect(decide(rules, tool("a", "b", { manifestRisk: "low" }), { client: "c", args: {} }, false).action).toBe("deny");
   });
 
+  const OTHER = { risk_actions: "approvals", default_risk: "approvals", data_flow: "approvals", approvals: "data_flow" } as const;
   it.each(["risk_actions", "default_risk", "data_flow", "approvals"] as const)("%s in a second file is an error with both places", (key) => {
-    const { diagnostics } = compilePolicy([loaded({ [key]: {} }, "one.yaml"), loaded({}, "x.yaml"), loaded({ [key]: {} }, "two.yaml")]);
+    const { diagnostics } = compilePolicy([loaded({ [key]: {} }, "one.yaml"), loaded({ [OTHER[key]]: {} }, "x.yaml"), loaded({ [key]: {} }, "two.yaml")]);
     expect(diagnostics).toMatchObject([{ code: "duplicate-setting", place: { file: "two.yaml" }, related: [{ place: { file: "one.yaml" } }] }]);
   });
 
   it.each([
     [{ rules: [] }, "warning empty-rules"],
+    [{}, "warning empty-rules"],
     [{ rules: [{ id: "a", audit: "full" }] }, "error rule-does-nothing"],
     [{ rules: [{ id: "a", limits: {} }] }, "error rule-does-nothing"],
     [{ rules: [{ id: "a", action: "deny", args: { x: { matches: "(?:a{0,1000}){0,1000}" } } }] }, "error pattern-too-large"],
@@ -62,7 +64,6 @@ describe("compilePolicy", () => {
             { id: "c", limits: { rate: "10/min" } },
           ],
         },
-        {},
         { approvals: { expires: "5m" } },
       ),
     ).toEqual([]);
