@@ -22,6 +22,7 @@ import { callResult, operationOptions } from "./kit/results.ts";
 import { maskedLogger } from "./kit/masked-logger.ts";
 import { silentLogger } from "./kit/silent-logger.ts";
 import { appStatus, statusOf } from "./kit/status.ts";
+import { createUnusedLog } from "./kit/unused-log.ts";
 import { toolSchemas } from "./kit/tool-schemas.ts";
 import { runToolCalls } from "./kit/tool-calls.ts";
 import { followWorkspace, type WorkspaceFollower } from "./kit/follow-workspace.ts";
@@ -60,6 +61,7 @@ class HostedKit implements Kit {
   readonly #events: Emitter<KitEvents>;
   readonly #reloader: Reloader;
   readonly #teller: ReloadTeller;
+  readonly #tellUnused: ReturnType<typeof createUnusedLog>;
   readonly #exports: ExportFiles;
   readonly #startedAt = new Date();
   #parts: (Parts & { readonly reads: Reads; readonly operator: Operator }) | null = null;
@@ -74,12 +76,14 @@ class HostedKit implements Kit {
     this.#events = new Emitter<KitEvents>((error) => this.#log.error({ error: messageOf(error) }, "a listener failed"));
     this.#exports = createExportFiles(this.#log, (file, text) => this.#follower?.ignoreOwnWrite(file, text));
     this.#teller = createReloadTeller(this.#log, (signal) => void this.#running().ingest.emit(signal));
+    this.#tellUnused = createUnusedLog(this.#log);
     this.#reloader = createReloader(options.topology, options.env ?? process.env, this.#masker, () => ({
       apply: (plan, changes, revision) => this.#apply(plan, changes, revision),
       adopt: (plan) => this.#running().runtime.adopt(plan),
       onResult: (result, reading) => {
         this.#follower?.update(reading);
         this.#teller.tell(result, this.#snapshot().plan.name);
+        this.#tellUnused(reading.diagnostics);
         this.#events.emit("reload", result);
       },
     }));
@@ -103,6 +107,7 @@ class HostedKit implements Kit {
     parts.runtime.apply(plan, diffPlans(null, plan), this.#reloader.revision());
     this.#state = "running";
     if (!reading.unitOk) this.#teller.tellDenied(text, plan.name);
+    this.#tellUnused(reading.diagnostics);
     if (this.#options.watch ?? true) {
       this.#follower = followWorkspace(plan, reading, { reload: () => this.reload(), held: () => this.#events.emit("edited") }, this.#log);
     }

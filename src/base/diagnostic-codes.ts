@@ -54,6 +54,7 @@ export const DIAGNOSTIC_CODES = {
   "pattern-too-wide": "A file pattern leads through more folders than are looked through.",
   "file-missing": "A policy or signals file that is named without a wildcard is not there.",
   "unmatched-pattern": "A file pattern matches nothing.",
+  "unused-file": "A file that looks like the kit's own is found by no pattern.",
   "root-covers-data": "A folder given to a server holds the host's own state.",
   "root-missing": "A folder given to a server is not there.",
   "root-holds-secrets": "A folder given to a server holds files that may be secret.",

@@ -4,6 +4,7 @@ import { sortDiagnostics, type Diagnostic } from "../base/diagnostics.ts";
 import { unreadableFinding } from "../config/file-reader.ts";
 import { createLoader, type DiscoveredPatterns } from "../config/load.ts";
 import { diskFindings } from "../files/disk-findings.ts";
+import { createUnusedFiles } from "../files/unused-files.ts";
 import { readFileSet, type FilePattern, type TextMemory, type Unreadable } from "../files/read-set.ts";
 import { compilePlan, type CompileResult } from "../plan/compile.ts";
 import type { Plan } from "../plan/types.ts";
@@ -66,6 +67,7 @@ export interface PlanSource {
 export function createPlanSource(topologyFile: string, env: NodeJS.ProcessEnv, secretKey: string): PlanSource {
   const loader = createLoader();
   const texts: TextMemory = new Map();
+  const unused = createUnusedFiles();
   const compile = (config: Config, running: Running | null): CompileResult => compilePlan(config, { secretKey, lastGood: running?.plan ?? null });
   /** The last good unit with the manifests as they are now: a broken policy holds no app back. */
   const readHeld = async (running: Running, unit: Unit, context: LoadContext): Promise<Plan | null> => {
@@ -100,7 +102,10 @@ export function createPlanSource(topologyFile: string, env: NodeJS.ProcessEnv, s
       if (!loaded.config)
         return { ...base, config: null, plan: null, unitOk: false, boot: null, next: await held(), unit, diagnostics: loaded.diagnostics, secrets: [] };
       const compiled = compile(loaded.config, running);
-      const onDisk = await diskFindings(loaded.config);
+      const onDisk = [
+        ...(await diskFindings(loaded.config)),
+        ...(await unused.look(loaded.config, patterns, (topology) => filePatterns(createLoader().discover(topology, context)))),
+      ];
       const unitOk = loaded.unitOk && compiled.unitOk;
       return {
         ...base,
