@@ -31,13 +31,15 @@ export interface WorkspaceOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Topology file as a user wrote it, from `cwd`; looked for when absent. */
   readonly topology?: string | undefined;
+  /** What topology.yaml is to say, instead of what it says: to check an edit before it is written. */
+  readonly topologyText?: string;
 }
 
 /** Reads, checks and compiles a workspace. Faults of the files are findings; throws a NoWorkspaceError only when there is no topology file. */
 export async function loadWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const place = await locateWorkspace(options);
   // Digests of secrets are compared within one plan only here, so any key does.
-  const reading = await createPlanSource(place.topologyFile, options.env, randomBytes(32).toString("hex")).read(null);
+  const reading = await createPlanSource(place.topologyFile, options.env, randomBytes(32).toString("hex")).read(null, options.topologyText);
   return {
     ...place,
     // The place's own guess serves while the files have errors, so that a running host is found.

@@ -3,11 +3,16 @@ import { CliError, EXIT } from "./cli-error.ts";
 import type { Context, GlobalOptions } from "./context.ts";
 import { printFindings } from "./print-findings.ts";
 
-/** The workspace that the options name, or the one around the current folder. */
-export async function openWorkspace(context: Context, options: GlobalOptions): Promise<Workspace> {
+/** The workspace that the options name, or the one around the current folder; with `topologyText`, as it would be were that in topology.yaml. */
+export async function openWorkspace(context: Context, options: GlobalOptions, topologyText?: string): Promise<Workspace> {
   // Schemas, YAML and all that: loaded only by the commands that read the files.
   const { loadWorkspace } = await import("../workspace.ts");
-  const workspace = await loadWorkspace({ cwd: context.cwd, env: context.env, topology: options.topology });
+  const workspace = await loadWorkspace({
+    cwd: context.cwd,
+    env: context.env,
+    topology: options.topology,
+    ...(topologyText === undefined ? {} : { topologyText }),
+  });
   context.conceal(workspace.masker);
   return workspace;
 }

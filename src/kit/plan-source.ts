@@ -8,7 +8,7 @@ import { createUnusedFiles } from "../files/unused-files.ts";
 import { readFileSet, type FilePattern, type TextMemory, type Unreadable } from "../files/read-set.ts";
 import { compilePlan, type CompileResult } from "../plan/compile.ts";
 import type { Plan } from "../plan/types.ts";
-import type { Config, FileSet, LoadContext } from "../config/types.ts";
+import type { Config, FileSet, LoadContext, SourceText } from "../config/types.ts";
 import { DENY_ALL } from "../policy/rules.ts";
 
 /** One look at the workspace's files. */
@@ -59,8 +59,8 @@ export interface Running {
 
 /** Reads, checks and compiles the workspace again and again; files that did not change are not parsed again. */
 export interface PlanSource {
-  /** `running`: what stays where something is broken now, an app or the unit. */
-  read(running: Running | null): Promise<PlanReading>;
+  /** `running`: what stays where something is broken now, an app or the unit. `topologyText`: what topology.yaml is to say, instead of what it says. */
+  read(running: Running | null, topologyText?: string): Promise<PlanReading>;
 }
 
 /** Makes a plan source for one topology file. `secretKey` keys the digests that plans are compared by. */
@@ -80,7 +80,7 @@ export function createPlanSource(topologyFile: string, env: NodeJS.ProcessEnv, s
     return config === null || !unitOk ? null : compile(config, running).plan;
   };
   return {
-    async read(running) {
+    async read(running, topologyText) {
       const secretFiles = new Set<string>();
       const readSecretFile = (file: string): string => {
         secretFiles.add(file);
@@ -88,8 +88,10 @@ export function createPlanSource(topologyFile: string, env: NodeJS.ProcessEnv, s
       };
       const context = { env, readSecretFile };
       let patterns: FilePattern[] = [];
-      const set = await readFileSet(topologyFile, (topology) => (patterns = filePatterns(loader.discover(topology, context))), texts);
-      if ("fault" in set) return unreadable(set);
+      const meant = (topology: SourceText): SourceText => (topologyText === undefined ? topology : { ...topology, text: topologyText });
+      const found = await readFileSet(topologyFile, (topology) => (patterns = filePatterns(loader.discover(meant(topology), context))), texts);
+      if ("fault" in found) return unreadable(found);
+      const set: FileSet = { ...found, topology: meant(found.topology) };
       const loaded = loader.load(set, context);
       const sources = sourcesOf(set);
       const base = {

@@ -77,6 +77,27 @@ describe("a new workspace", () => {
     await rm(file);
   });
 
+  it("apps add and import write nothing that topology.yaml could not hold, but leave variables to the host", async () => {
+    const topology = path.join(root, "topology/topology.yaml");
+    const before = await readFile(topology, "utf8");
+    const bad = ["apps", "add", "org.my.w2", "--url", "htp://x", "--header", "Authorization=Bearer sk-abcdefghijklmnopqrstuv22"];
+    const said = await run(...bad);
+    expect(said).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/mcp\.url[\s\S]*htp:\/\/x[\s\S]*nothing was changed/) });
+    expect(said.stderr).not.toContain("sk-abc");
+    expect(await run(...bad, "--dry-run")).toMatchObject({ code: 1, stdout: "" });
+    expect(await json(...bad)).toMatchObject({ code: 1, value: [{ severity: "error", path: "apps.org.my.w2.mcp.url" }] });
+    const file = path.join(root, "servers.json");
+    await writeFile(file, JSON.stringify({ mcpServers: { a: { url: "htp://x" } } }));
+    expect(await run("import", file)).toMatchObject({ code: 1, stderr: expect.stringContaining("nothing was changed") });
+    await rm(file);
+    expect(await readFile(topology, "utf8")).toBe(before);
+    const kept = await run("apps", "add", "org.my.w3", "--url", "${NOT_SET_HERE}/mcp");
+    expect(kept).toMatchObject({ code: 0, stdout: expect.stringContaining("org.my.w3"), stderr: expect.stringContaining("NOT_SET_HERE") });
+    // What is broken already holds no new app back.
+    expect(await run("apps", "add", "org.my.w4", "--", "node")).toMatchObject({ code: 0 });
+    await writeFile(topology, before);
+  });
+
   it("the scaffolded app passes its own tests and apps check", async () => {
     await promisify(execFile)(process.execPath, ["--test"], { cwd: path.join(root, "apps/aurora-app-hello") });
     expect(await json("apps", "check")).toEqual({ code: 0, value: [] });

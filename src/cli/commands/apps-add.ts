@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { InvalidArgumentError } from "commander";
+import type { Diagnostic } from "../../base/diagnostics.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Json, JsonObject } from "../../base/json.ts";
 import { escapeInvisible } from "../../base/text.ts";
@@ -12,6 +13,7 @@ import type { Context, GlobalOptions } from "../context.ts";
 import { addApps, writeEdit, type TopologyEdit } from "../edit-topology.ts";
 import { openWorkspace } from "../open-workspace.ts";
 import { printFindings } from "../print-findings.ts";
+import type { Workspace } from "../../workspace.ts";
 
 interface AddFlags {
   readonly url?: string;
@@ -93,15 +95,32 @@ export const importCommand = defineCommand<{ prefix: string; dryRun?: boolean }>
   },
 });
 
-/** Shows the new lines with secrets masked, writes them, and says what validate thinks of the file then. */
+/** What the host's environment lacks here may be there where the host runs. */
+const ENVIRONMENT = new Set(["unset-variable", "secret-file"]);
+
+/** Prints the errors that an edit would bring, and throws a {@link CliError}. */
+function refuseErrors(context: Context, options: GlobalOptions, before: Workspace, now: Workspace): void {
+  const name = ({ code, path: at, message }: Diagnostic): string => JSON.stringify([code, at, message]);
+  const known = new Set(before.diagnostics.map(name));
+  const errors = now.diagnostics.filter((d) => d.severity === "error" && !ENVIRONMENT.has(d.code) && !known.has(name(d)));
+  if (errors.length === 0) return;
+  if (options.json) context.out(printFindings(context, now, errors, "json"));
+  else context.note(printFindings(context, now, errors, "text"));
+  throw new CliError(`with these lines topology.yaml would have errors; nothing was changed`, EXIT.problems);
+}
+
+/** Shows the new lines with secrets masked, writes them, and says what validate thinks of the file then. Lines that bring errors are refused. */
 async function edit(
   context: Context,
   options: GlobalOptions,
   apps: readonly { readonly package: string; readonly entry: JsonObject }[],
   how: { readonly dryRun: boolean; readonly more: JsonObject },
 ): Promise<number> {
-  const { topologyFile } = await openWorkspace(context, options);
+  const before = await openWorkspace(context, options);
+  const { topologyFile } = before;
   const change: TopologyEdit = await addApps(topologyFile, apps);
+  const now = await openWorkspace(context, options, change.after);
+  refuseErrors(context, options, before, now);
   if (!how.dryRun) await writeEdit(change);
   const { createMasker } = await import("../../base/masking.ts");
   const { findSecrets } = await import("../../config/secrets.ts");
@@ -114,7 +133,6 @@ async function edit(
       `${how.dryRun ? "would add to" : "added to"} ${topologyFile}:\n${added.map((line) => context.style("green", `+ ${escapeInvisible(line)}`)).join("\n")}`,
     );
   if (how.dryRun) return EXIT.ok;
-  const now = await openWorkspace(context, options);
   if (now.diagnostics.length > 0) context.note(`\n${printFindings(context, now, now.diagnostics, "text")}`);
   return EXIT.ok;
 }
