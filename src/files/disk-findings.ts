@@ -1,8 +1,9 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { warningAt, type DiagnosticCode } from "../base/diagnostic-codes.ts";
 import type { Diagnostic } from "../base/diagnostics.ts";
+import { nearest } from "../base/text.ts";
 import { formatPath } from "../config/nodes.ts";
 import type { AppConfig, Config, KeyPath } from "../config/types.ts";
 import { isUnder } from "../config/hosts.ts";
@@ -17,7 +18,7 @@ const HARMLESS = /\.(?:example|sample|template|dist|pub)$/i;
 const looked = new WeakMap<AppConfig, readonly Diagnostic[]>();
 
 /**
- * Warnings that need a look at the disk: files that a command names and that lie elsewhere (contracts 3), and roots that hold secrets
+ * Warnings that need a look at the disk: files that a command names and that lie elsewhere or nowhere (contracts 3), and roots that hold secrets
  * or the host's own state, or are not there (contracts 2). What lies in an app's folders is not looked at again while the app does
  * not change; where its roots lead is, for a link may have been changed.
  */
@@ -28,7 +29,9 @@ export async function diskFindings(config: Config): Promise<Diagnostic[]> {
     if (app.kind !== "app") continue;
     let found = looked.get(app);
     if (!found) {
-      looked.set(app, (found = await lookAt(app, config)));
+      found = await lookAt(app, config);
+      // What is missing may have come by the next look.
+      if (found.length === 0) looked.set(app, found);
       await pace();
     }
     out.push(...found, ...rootPlaces(app, config));
@@ -93,16 +96,9 @@ async function lookAt(app: AppConfig, config: Config): Promise<Diagnostic[]> {
     const asWords = wordsOf(program, app.dir);
     if (asWords !== null)
       warn("command-with-arguments", at, `there is no program called ${JSON.stringify(asWords.join(" "))}`, `write it as a list: [${asWords.join(", ")}]`);
-    else if (path.isAbsolute(program) && !existsSync(program)) {
-      const under = path.resolve(cwd, path.relative(app.dir, program));
-      if (existsSync(under))
-        warn(
-          "file-elsewhere",
-          at,
-          `a command with a slash is relative to the file that writes it: there is no ${program}, but ${under} is there`,
-          `write ${path.relative(app.dir, under)}`,
-        );
-    }
+    else if (path.isAbsolute(program) && !isProgram(program)) warn(...missing(program, at, "a command with a slash", app.dir, cwd));
+    const { entry } = app.settings.mcp ?? {};
+    if (entry !== undefined && app.settings.mcp?.args === undefined && !existsSync(entry)) warn(...missing(entry, ["mcp", "entry"], "entry", app.dir, cwd));
   }
   for (const [i, root] of (app.settings.grants?.roots ?? []).entries()) {
     const [first, ...more] = await secretsIn(rootFolder(root));
@@ -115,6 +111,30 @@ async function lookAt(app: AppConfig, config: Config): Promise<Diagnostic[]> {
       );
   }
   return out;
+}
+
+function isProgram(file: string): boolean {
+  return existsSync(file) || (process.platform === "win32" && path.extname(file) === "");
+}
+
+/** What to say of a file that is not there: where it was meant perhaps, or which name is near. */
+function missing(file: string, at: KeyPath, role: string, dir: string, cwd: string): [DiagnosticCode, KeyPath, string, string] {
+  const under = path.resolve(cwd, path.relative(dir, file));
+  if (existsSync(under)) {
+    const message = `${role} is relative to the file that writes it: there is no ${file}, but ${under} is there`;
+    return ["file-elsewhere", at, message, `write ${path.relative(dir, under)}`];
+  }
+  const near = nearest(path.basename(file), namesIn(path.dirname(file)), 1)[0];
+  const help = near === undefined ? "correct the path, which is relative to the file that says it, or make the file" : `did you mean ${near}?`;
+  return ["file-missing", at, `there is no file ${file}`, help];
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).slice(0, MAX_NAMES);
+  } catch {
+    return [];
+  }
 }
 
 function isFolder(folder: string): boolean {

@@ -56,6 +56,29 @@ test("a command with a slash that was meant from the root", async () => {
   ]);
 });
 
+test("an entry or a program that is not there, with the name that is near", async () => {
+  const at = "apps/demo/manifest.yaml:3 mcp";
+  const beside = { "apps/demo/mcp-server.mjs": "", "mcp-root.mjs": "" };
+  const said = async (mcp: string): Promise<string[]> => {
+    const told = await found({ ...manifest(mcp), ...beside });
+    await ws.remove();
+    return told;
+  };
+  expect(await said("{ command: node, entry: mcp-servr.mjs }")).toEqual([
+    `${at}.entry warning[file-missing] there is no file ROOT/apps/demo/mcp-servr.mjs | did you mean mcp-server.mjs?`,
+  ]);
+  expect(await said("{ command: node, entry: mcp-root.mjs }")).toEqual([
+    expect.stringMatching(/mcp\.entry warning\[file-elsewhere\].*write ..\/..\/mcp-root\.mjs/),
+  ]);
+  expect(await said("{ command: [./mcp-server.mj, -x] }")).toEqual([
+    `${at}.command[0] warning[file-missing] there is no file ROOT/apps/demo/mcp-server.mj | did you mean mcp-server.mjs?`,
+  ]);
+  expect(await said("{ command: /no/such/program }")).toEqual([
+    `${at}.command warning[file-missing] there is no file /no/such/program | correct the path, which is relative to the file that says it, or make the file`,
+  ]);
+  expect(await said("{ command: node, entry: gone.mjs, args: [--version] }")).toEqual([]);
+});
+
 test.each([
   ["{ command: 'node server.js --x' }", 'there is no program called "node server.js --x" | write it as a list: [node, server.js, --x]'],
   ["{ command: 'node srv/s.mjs good' }", 'there is no program called "node srv/s.mjs good" | write it as a list: [node, srv/s.mjs, good]'],
