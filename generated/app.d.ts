@@ -363,7 +363,7 @@ export interface Grants {
  */
 export interface SamplingGrant {
   /**
-   * Forward to the calling client where it can.
+   * Forward to the calling client where it can; needs isolation: session.
    */
   forward?: boolean;
   /**
@@ -392,7 +392,7 @@ export interface SamplingGrant {
  */
 export interface ElicitationGrant {
   /**
-   * Forward to the calling client where it can.
+   * Forward to the calling client where it can; needs isolation: session.
    */
   forward?: boolean;
   /**

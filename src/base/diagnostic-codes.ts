@@ -42,6 +42,7 @@ export const DIAGNOSTIC_CODES = {
   "two-transports": "An app has both a command and a URL.",
   "wrong-transport": "A key belongs to the other transport.",
   "unsupported-protocol": "The protocol line is reserved for a later release.",
+  "forward-needs-session": "A grant forwards requests to the calling client, and the connection is shared by all clients.",
   "tilde-path": "A path starts with ~, which only a shell understands.",
   "plain-http": "A URL beyond loopback is not encrypted.",
   "duplicate-package": "Two manifests declare the same package.",

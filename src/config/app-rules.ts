@@ -1,5 +1,5 @@
 import type { AppManifest } from "../../generated/app.d.ts";
-import { errorAt, type DiagnosticCode, type DiagnosticParts } from "../base/diagnostic-codes.ts";
+import { errorAt, warningAt, type DiagnosticCode, type DiagnosticParts } from "../base/diagnostic-codes.ts";
 import type { Diagnostic } from "../base/diagnostics.ts";
 import { isLoopbackUrl } from "./hosts.ts";
 import { isUnderPath } from "./sound.ts";
@@ -42,6 +42,7 @@ class AppRules {
     const transport = this.#transport();
     if (transport === "stdio") this.#stdio();
     if (transport === "http") this.#http();
+    this.#forwards();
     if (this.#mcp.protocol === "modern")
       this.#error("unsupported-protocol", ["mcp", "protocol"], "protocol: modern (2026-07-28) is reserved for a later release", { label: 'write "auto"' });
   }
@@ -105,6 +106,19 @@ class AppRules {
       if (this.#mcp[key] !== undefined)
         this.#error("wrong-transport", ["mcp", key], `${key} belongs to ${WORDS[other]}; ${name} is ${WORDS[found]}`, { label: "take it out" }, "key");
     return found;
+  }
+
+  /** A shared connection declares nothing of one client, so that nothing is ever forwarded on it. */
+  #forwards(): void {
+    const { isolation, grants = {} } = this.#app.settings;
+    if (isolation === "session" || this.#wrong.some((path) => isUnderPath(path, ["isolation"]))) return;
+    for (const feature of ["sampling", "elicitation"] as const) {
+      if (grants[feature]?.forward !== true) continue;
+      const path: KeyPath = ["grants", feature, "forward"];
+      const message = `forward has no effect: ${this.#app.package} has one connection for all (isolation: shared), and ${feature} is forwarded only on a connection of one calling client`;
+      const help = ["write isolation: session at the app, or take forward out"];
+      this.diagnostics.push(warningAt("forward-needs-session", this.#app.place(path), message, { path: formatPath(path), help }));
+    }
   }
 
   #stdio(): void {

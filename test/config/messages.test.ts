@@ -180,6 +180,20 @@ describe("values", () => {
   });
 });
 
+test("a grant that forwards wants a connection for each session", () => {
+  const app = (more: string): string[] => inManifest(`package: a\nmcp: { command: node }\n${more}`);
+  expect(app("grants: { sampling: { forward: true }, elicitation: { forward: true, approvals: true } }\n")).toEqual([
+    expect.stringMatching(
+      /^3:32 warning\[forward-needs-session\] forward has no effect: a has one connection for all .*sampling .* \| write isolation: session/,
+    ),
+    expect.stringMatching(/^3:64 warning\[forward-needs-session\] .*elicitation/),
+  ]);
+  expect(app("isolation: shared\ngrants: { sampling: { forward: true } }\n")).toHaveLength(1);
+  for (const fine of ["isolation: session\ngrants: { sampling: { forward: true } }\n", "grants: { sampling: { forward: false } }\n"])
+    expect(app(fine)).toEqual([]);
+  expect(app("isolation: sesion\ngrants: { sampling: { forward: true } }\n")).toEqual([expect.stringContaining("unknown-value")]);
+});
+
 describe("transports", () => {
   test.each([
     ["mcp: { command: node, url: 'https://x/mcp' }", "two-transports", "a has both a command and a url"],
