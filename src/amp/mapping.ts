@@ -1,12 +1,15 @@
 import type { SignalRuleConfig, SignalsConfig } from "../../generated/signals.d.ts";
+import { warningAt } from "../base/diagnostic-codes.ts";
 import type { Diagnostic, Place } from "../base/diagnostics.ts";
 import { parseDuration, parseRate, type Rate } from "../base/durations.ts";
 import { compileGlob, type Glob } from "../base/glob.ts";
+import { nearest } from "../base/text.ts";
 import { soundItems } from "../config/sound.ts";
 import { formatPath } from "../config/nodes.ts";
 import type { KeyPath, Loaded } from "../config/types.ts";
 import { BUILT_IN_SIGNALS } from "./built-in.ts";
 import { compileMatcher, type ValueMatcher } from "./matcher.ts";
+import { SIGNAL_METHODS } from "./signal.ts";
 import { compileData, compileTemplate, type DataTemplate, type Template, type TemplateResult } from "./template.ts";
 import type { AmpMethod, Priority, Signal } from "./types.ts";
 
@@ -49,7 +52,7 @@ export interface SignalRules {
 
 type Report = (message: string, path: KeyPath, help?: string) => void;
 
-/** Compiles all signal files into one set of rules. A file or rule with an error is left out; findings of a rule have code `signal-rule`, of a second rule of one id `duplicate-id`. */
+/** Compiles all signal files into one set of rules. A file or rule with an error is left out; findings of a rule have code `signal-rule` (a warning where its kind has no such method), of a second rule of one id `duplicate-id`. */
 export function compileSignals(files: readonly Loaded<SignalsConfig>[]): { rules: SignalRules; diagnostics: Diagnostic[] } {
   const diagnostics: Diagnostic[] = [];
   const user: SignalRule[] = [];
@@ -84,9 +87,23 @@ export function compileSignals(files: readonly Loaded<SignalsConfig>[]): { rules
         });
       });
       if (!broken) user.push(rule);
+      const unheard = noSuchMethod(rule, file.place([...at, "when", "method"]), [...at, "when", "method"]);
+      if (unheard !== null) diagnostics.push(unheard);
     }
   }
   return { rules: { user, builtIn: BUILT_IN_RULES }, diagnostics };
+}
+
+/** A warning for a rule that waits for a method which its kind of signal never has. */
+function noSuchMethod({ id, kind, method }: SignalRule, place: Place, at: KeyPath): Diagnostic | null {
+  const methods = kind === null ? null : SIGNAL_METHODS[kind];
+  if (methods === null || method === null || methods.some((name) => method.matches(name))) return null;
+  const near = nearest(method.source, methods, 1)[0];
+  return warningAt("signal-rule", place, `signal rule "${id}" matches nothing: no signal of kind ${kind} has the method "${method.source}"`, {
+    path: formatPath(at),
+    ...(near === undefined ? {} : { label: `did you mean "${near}"?` }),
+    help: [`methods of ${kind}: ${methods.join(", ")}`],
+  });
 }
 
 const BUILT_IN_RULES: readonly SignalRule[] = (BUILT_IN_SIGNALS.rules ?? []).map((rule) =>

@@ -2,7 +2,7 @@ import { canonicalJson, isObject, own, type Json, type JsonObject } from "../bas
 import { mapSignal, type SignalCounters } from "./map-signal.ts";
 import type { SignalRules } from "./mapping.ts";
 import { createSealer } from "./envelope.ts";
-import { signalOfNotification, signalParams } from "./signal.ts";
+import { SIGNAL_METHODS, signalOfNotification, signalParams } from "./signal.ts";
 import type { AmpEnvelope, Signal } from "./types.ts";
 import { count, nearest } from "../base/text.ts";
 
@@ -15,7 +15,7 @@ export interface FixtureResult {
   readonly envelopes: readonly AmpEnvelope[];
 }
 
-const KINDS: readonly Signal["kind"][] = ["lifecycle", "notification", "tool_result", "resource", "error", "event", "host"];
+const KINDS = Object.keys(SIGNAL_METHODS);
 const TEST_KEYS: readonly string[] = ["name", "signal", "expect"];
 const SIGNAL_KEYS: readonly string[] = ["app", "method", "kind", "params", "session", "instance"];
 
@@ -77,7 +77,10 @@ export function readSignal(written: unknown): { readonly signal: Signal } | { re
   const unknown = unknownKeys(written, SIGNAL_KEYS, "`signal`");
   if (unknown.length > 0) return unknown.join("; ");
   if (typeof app !== "string" || typeof method !== "string") return "`signal` needs app and method";
-  if (!KINDS.includes(kind as Signal["kind"])) return `signal.kind must be one of ${KINDS.join(", ")}`;
+  if (typeof kind !== "string" || !KINDS.includes(kind)) {
+    const near = nearest(String(kind), KINDS, 1)[0];
+    return `signal.kind must be one of ${KINDS.join(", ")}${near === undefined ? "" : `; did you mean "${near}"?`}`;
+  }
   const source = { app, instance: typeof instance === "string" ? instance : null };
   const params = own(written, "params");
   if (kind === "notification") return signalOfNotification(source, method, params);

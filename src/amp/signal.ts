@@ -2,6 +2,17 @@ import { isObject, type Json, type JsonObject } from "../base/json.ts";
 import { readAuroraEvent } from "./aurora-event.ts";
 import type { Signal } from "./types.ts";
 
+/** The methods of each kind of signal; null where servers choose them. */
+export const SIGNAL_METHODS: Readonly<Record<Signal["kind"], readonly string[] | null>> = {
+  lifecycle: ["started", "stopping", "stopped", "replaced", "crashed"],
+  notification: null,
+  tool_result: ["tools/call"],
+  resource: ["resources/read", "notifications/resources/updated"],
+  error: ["protocol"],
+  event: ["aurora/event"],
+  host: ["config.applied", "config.rejected", "approval.requested", "approval.decided"],
+};
+
 /** Where a signal comes from. */
 export interface SignalSource {
   readonly app: string;

@@ -7,9 +7,7 @@ export type AmpMethod = "mcp.lifecycle" | "mcp.notification" | "mcp.tool_result"
 
 /**
  * Something that happened at the platform (guide 16.1), before it is mapped.
- * kind `lifecycle`: method is started | stopping | stopped | replaced | crashed. `notification`: the MCP method. `tool_result`: tools/call.
- * `resource`: resources/read or notifications/resources/updated. `error`: protocol. `event`: aurora/event.
- * `host`: config.applied | config.rejected | approval.requested | approval.decided.
+ * Which methods a kind has stands in `SIGNAL_METHODS`.
  */
 export interface Signal {
   readonly kind: "lifecycle" | "notification" | "tool_result" | "resource" | "error" | "event" | "host";

@@ -192,6 +192,29 @@ describe("findings", () => {
     expect(rules.user).toEqual([]);
   });
 
+  test("a method that its kind never has is a warning with the near word; of free kinds, any method is fine", () => {
+    const look = (when: object) => compileSignals([loaded({ rules: [{ id: "r", when, drop: true } as never] })]);
+    const { rules, diagnostics } = look({ kind: "lifecycle", method: "crashd" });
+    expect(diagnostics).toEqual([
+      expect.objectContaining({
+        code: "signal-rule",
+        severity: "warning",
+        path: "rules[0].when.method",
+        message: 'signal rule "r" matches nothing: no signal of kind lifecycle has the method "crashd"',
+        label: 'did you mean "crashed"?',
+      }),
+    ]);
+    expect(rules.user).toHaveLength(1);
+    for (const when of [
+      { kind: "host", method: "aproval.*" },
+      { kind: "tool_result", method: "search" },
+      { kind: "error", method: "timeout" },
+    ])
+      expect(look(when).diagnostics).toHaveLength(1);
+    const fine = [{ kind: "lifecycle", method: "st*" }, { kind: "notification", method: "notifications/odd" }, { method: "crashd" }, { kind: "event" }];
+    for (const when of fine) expect(look(when).diagnostics).toEqual([]);
+  });
+
   test("an id in two files names both places", () => {
     const rule = { id: "r", when: { app: "*" }, drop: true as const };
     const { diagnostics, rules } = compileSignals([loaded({ rules: [rule] }, "signals/a.yaml"), loaded({ rules: [rule] }, "signals/b.yaml")]);

@@ -373,6 +373,10 @@ describe("signals explain", { timeout: 240_000 }, () => {
   it("an event that is refused says why; a signal that cannot be read exits 2", async () => {
     const refused = await json("signals", "explain", '{ "app": "org.example.hello", "kind": "event", "method": "aurora/event", "params": { "data": {} } }');
     expect(refused).toMatchObject({ code: 0, value: { rules: [], events: [], refused: expect.stringContaining("type") } });
+    expect(await run("signals", "explain", '{ "app": "a", "kind": "lifecicle", "method": "started" }')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/kind must be one of lifecycle, .*; did you mean "lifecycle"\?/),
+    });
     expect(await run("signals", "explain", "{}")).toMatchObject({ code: 2, stderr: expect.stringContaining("needs app and method") });
     expect(await run("signals", "explain", "nope")).toMatchObject({ code: 2, stderr: expect.stringContaining("the signal from the command line") });
   });

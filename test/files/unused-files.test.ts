@@ -1,6 +1,7 @@
 import path from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { createKit } from "../../src/kit.ts";
+import type { Logger } from "../../src/runtime/ports.ts";
 import { loadWorkspace } from "../../src/workspace.ts";
 import { makeWorkspace, type TestWorkspace } from "../support/workspace.ts";
 
@@ -73,7 +74,8 @@ test("a host says it in its status and once in its log", async () => {
   await found({});
   const lines: string[] = [];
   const say = (_fields: object, message: string): void => void lines.push(message);
-  const kit = createKit({ topology: ws.topology, watch: false, log: { debug() {}, info() {}, warn: say, error: say } });
+  const log: Logger = { debug() {}, info() {}, warn: say, error: say, child: () => log };
+  const kit = createKit({ topology: ws.topology, watch: false, log });
   try {
     await kit.start();
     await ws.write(path.join("topology", "policies", "e.yml"), POLICY);
