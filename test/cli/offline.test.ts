@@ -217,6 +217,17 @@ describe("without a host", () => {
     );
   });
 
+  it("doctor warns of a policy file that no pattern finds", async () => {
+    const file = path.join(root, "topology/policies/mine.yml");
+    await writeFile(file, "rules: [{ id: mine, tools: [x], action: deny }]\n");
+    const found = await json("doctor");
+    await rm(file);
+    expect(found).toMatchObject({ code: 0 });
+    expect(found.value).toContainEqual(
+      expect.objectContaining({ name: "workspace", state: "warning", message: expect.stringContaining("no pattern finds topology/policies/mine.yml") }),
+    );
+  });
+
   it("doctor warns of an app that can write the workspace", async () => {
     const file = path.join(root, "topology/topology.yaml");
     const text = await readFile(file, "utf8");

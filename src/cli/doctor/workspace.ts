@@ -8,7 +8,7 @@ import type { AppPlan, Plan } from "../../plan/types.ts";
 import type { Check, Patient } from "./check.ts";
 import { count } from "../../base/text.ts";
 
-/** Whether the files are without errors. */
+/** Whether the files are without errors and warnings. */
 export function checkFiles({ workspace }: Patient): Check {
   if (workspace === null)
     return {
@@ -24,6 +24,14 @@ export function checkFiles({ workspace }: Patient): Check {
       state: "problem",
       message: `${workspace.topologyFile}: ${count(errors, "error")}`,
       help: "aurora-mcp validate shows them",
+    };
+  const [first, ...more] = workspace.diagnostics.filter((d) => d.severity === "warning");
+  if (first !== undefined)
+    return {
+      name: "workspace",
+      state: "warning",
+      message: `${workspace.topologyFile}: ${first.message}${more.length === 0 ? "" : ` (and ${count(more.length, "more warning")})`}`,
+      help: `aurora-mcp validate shows ${more.length === 0 ? "it" : "them"}`,
     };
   return { name: "workspace", state: "ok", message: workspace.topologyFile };
 }
