@@ -60,7 +60,7 @@ export const DIAGNOSTIC_CODES = {
   "root-missing": "A folder given to a server is not there.",
   "root-holds-secrets": "A folder given to a server holds files that may be secret.",
   "file-elsewhere": "A file that a command names is not where the server runs, but elsewhere.",
-  "file-missing": "The program or the entry file of a server is not there.",
+  "program-missing": "The program or the entry file of a server is not there.",
   "command-with-arguments": "A command holds its arguments in one text, and there is no program of that name.",
   "cwd-missing": "The folder that a server is to run in is not there.",
   // Host (config/topology-rules.ts)

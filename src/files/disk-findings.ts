@@ -126,7 +126,7 @@ function missing(file: string, at: KeyPath, role: string, dir: string, cwd: stri
   }
   const near = nearest(path.basename(file), namesIn(path.dirname(file)), 1)[0];
   const help = near === undefined ? "correct the path, which is relative to the file that says it, or make the file" : `did you mean ${near}?`;
-  return ["file-missing", at, `there is no file ${file}`, help];
+  return ["program-missing", at, `there is no file ${file}`, help];
 }
 
 function namesIn(folder: string): string[] {

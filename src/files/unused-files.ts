@@ -46,7 +46,7 @@ export function createUnusedFiles(): UnusedFiles {
       const looks = new Map<string, Look>();
       for (const file of candidates) {
         const info = stats(file);
-        if (!info?.isFile() || info.size > MAX_CONFIG_BYTES) continue;
+        if (info === undefined || info instanceof Error || !info.isFile() || info.size > MAX_CONFIG_BYTES) continue;
         const stamp = `${info.ino}:${info.size}:${info.mtimeNs}`;
         const known = memory.get(file);
         looks.set(file, known?.stamp === stamp ? known : { stamp, ...looksLike(file) });

@@ -65,16 +65,16 @@ test("an entry or a program that is not there, with the name that is near", asyn
     return told;
   };
   expect(await said("{ command: node, entry: mcp-servr.mjs }")).toEqual([
-    `${at}.entry warning[file-missing] there is no file ROOT/apps/demo/mcp-servr.mjs | did you mean mcp-server.mjs?`,
+    `${at}.entry warning[program-missing] there is no file ROOT/apps/demo/mcp-servr.mjs | did you mean mcp-server.mjs?`,
   ]);
   expect(await said("{ command: node, entry: mcp-root.mjs }")).toEqual([
     expect.stringMatching(/mcp\.entry warning\[file-elsewhere\].*write ..\/..\/mcp-root\.mjs/),
   ]);
   expect(await said("{ command: [./mcp-server.mj, -x] }")).toEqual([
-    `${at}.command[0] warning[file-missing] there is no file ROOT/apps/demo/mcp-server.mj | did you mean mcp-server.mjs?`,
+    `${at}.command[0] warning[program-missing] there is no file ROOT/apps/demo/mcp-server.mj | did you mean mcp-server.mjs?`,
   ]);
   expect(await said("{ command: /no/such/program }")).toEqual([
-    `${at}.command warning[file-missing] there is no file /no/such/program | correct the path, which is relative to the file that says it, or make the file`,
+    `${at}.command warning[program-missing] there is no file /no/such/program | correct the path, which is relative to the file that says it, or make the file`,
   ]);
   expect(await said("{ command: node, entry: gone.mjs, args: [--version] }")).toEqual([]);
 });
