@@ -39,12 +39,12 @@ async function ask(params: object): Promise<{ readonly shown: string; readonly i
 
 describe("questions of apps at a terminal", { timeout: 120_000 }, () => {
   it("an address: who asks, the site by itself, how an international name reads, and what a browser would open", async () => {
-    const { shown, id, heard } = await ask({ mode: "url", elicitationId: "e", message: "Log in\u202e", url: "https://apple.com@аррӏе.com/a b" });
+    const { shown, id, heard } = await ask({ mode: "url", elicitationId: "e", message: "Log in\u202e", url: "https://аррӏе.com/a b" });
     expect(shown.split("\n")).toEqual(
       expect.arrayContaining([
         "  org.test.asking asks: Log in\\u{202e}",
         "  at the site: xn--80ak6aa92e.com  (an international name that reads аррӏе.com)",
-        "  whole address: https://apple.com@xn--80ak6aa92e.com/a%20b",
+        "  whole address: https://xn--80ak6aa92e.com/a%20b",
       ]),
     );
     expect(await run("approvals", "approve", id)).toMatchObject({ code: 0 });
