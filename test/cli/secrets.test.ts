@@ -57,6 +57,7 @@ it("validate says what runs, and how a secret on a command line is mended", asyn
   const lines = stdout.split("\n");
   const excerpts = lines.flatMap((line, i) => (line.includes("| ") && line.includes("command: [") ? [[line, lines[i + 1]!] as const] : []));
   expect(excerpts.map(([line, carets]) => [line.slice(0, carets.indexOf("^")).split("***").length - 1, line.slice(carets.indexOf("^")).trim()])).toEqual([
+    [0, "./no-such-program, ***, --token, ***, ***]"],
     [0, "***, --token, ***, ***]"],
     [1, "***, ***]"],
     [2, "***]"],
