@@ -209,7 +209,7 @@ type Kind = "file" | "folder" | "other" | "lost" | "none";
 const HAS_ENDING = /\.\w+$/;
 
 const TOO_WIDE: PlainReason = {
-  reason: `is not looked through: a pattern reaches at most ${MAX_DEPTH} folders deep and ${MAX_FOLDERS.toLocaleString("en")} in all`,
+  reason: `is not looked through: a pattern reaches at most ${MAX_DEPTH} folders deep and ${MAX_FOLDERS} in all`,
   help: "name the folders that hold the files more closely, or move what else is under them away",
 };
 const NO_FOLDER: PlainReason = { reason: "is not a folder", help: "put a folder in its place, or correct the pattern" };
