@@ -10,33 +10,36 @@ const IDS_AT_ONCE = 256;
 export function uuidV7Source(now: () => number, random: (size: number) => Uint8Array = randomBytes): () => string {
   let last = 0;
   let counter = 0;
+  /** The digits of `last`, which stay for a whole millisecond. */
+  let time = "";
   let pool = "";
   let used = 0;
-  const fresh = (): string => {
+  const tick = (ms: number): void => {
+    last = ms;
+    counter = 0;
+    const digits = ms.toString(16).padStart(12, "0");
+    time = `${digits.slice(0, 8)}-${digits.slice(8)}-7`;
+  };
+  tick(0);
+  return () => {
+    const ms = Math.floor(now());
+    if (ms > last) tick(ms);
+    // 12 bits of counter a millisecond; past that the id borrows from the next one.
+    else if (counter === 0xfff) tick(last + 1);
+    else counter += 1;
     if (used === pool.length) {
       pool = Buffer.from(random(8 * IDS_AT_ONCE)).toString("hex");
       used = 0;
     }
-    return pool.slice(used, (used += 16));
-  };
-  return () => {
-    const time = Math.floor(now());
-    if (time > last) {
-      last = time;
-      counter = 0;
-    } else {
-      counter += 1;
-      // 12 bits of counter a millisecond; past that the id borrows from the next one.
-      if (counter > 0xfff) {
-        last += 1;
-        counter = 0;
-      }
-    }
-    const random64 = fresh();
-    const variant = VARIANT[Number.parseInt(random64[0]!, 16) & 3]!;
-    return dashed(`${last.toString(16).padStart(12, "0")}7${counter.toString(16).padStart(3, "0")}${variant}${random64.slice(1)}`);
+    const at = used;
+    used += 16;
+    const variant = VARIANT[Number.parseInt(pool[at]!, 16) & 3]!;
+    return `${time}${THREE_DIGITS[counter]!}-${variant}${pool.slice(at + 1, at + 4)}-${pool.slice(at + 4, at + 16)}`;
   };
 }
+
+/** Every number of 12 bits. */
+const THREE_DIGITS = Array.from({ length: 0x1000 }, (_, n) => n.toString(16).padStart(3, "0"));
 
 /** UUIDv5 (RFC 9562): the same namespace and name give the same id. */
 export function uuidV5(namespace: string, name: string): string {

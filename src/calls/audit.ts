@@ -70,7 +70,8 @@ export async function openAudit(options: {
 }): Promise<Audit> {
   const { file, clock, masker, onFault } = options;
   let mode = options.arguments;
-  const textOfSubject = subjectTexts(masker);
+  const membersOf = membersText(masker);
+  const textOfSubject = subjectTexts(masker, membersOf);
   const timestamp = timestamps();
   const found = await file.open();
   let head = headOf(lastLineOf(found.lines));
@@ -110,7 +111,7 @@ export async function openAudit(options: {
     return into;
   };
   const write = (into: Turn, event: AuditEvent, subject: AuditSubject | undefined): void => {
-    const content = `{"at":"${timestamp(clock.now())}"${membersOf(event, mode, masker)}${subject === undefined ? "" : textOfSubject(subject)}}`;
+    const content = `{"at":"${timestamp(clock.now())}"${membersOf(event, mode)}${subject === undefined ? "" : textOfSubject(subject)}}`;
     const seq = head.seq + 1;
     const next = { seq, hash: hashOf(content, seq, head.hash) };
     into.lines += `${lineOf(content, seq, head.hash, next.hash)}\n`;
@@ -200,13 +201,47 @@ export function verifyAudit(lines: Iterable<string>, head: AuditHead | null = nu
 }
 
 /** JSON text of what may stand in the log of an object's members, each after a comma: masked and bounded. */
-function membersOf(members: AuditSubject, mode: "masked" | "shapes", masker: Masker): string {
-  let out = "";
-  for (const key of Object.keys(members)) {
-    const value = members[key];
-    if (value !== undefined && !RESERVED_KEYS.has(key)) out += `,${quoted(key)}:${memberOf(key, value, mode, masker)}`;
-  }
-  return out;
+type MembersText = (members: AuditSubject, mode: "masked" | "shapes") => string;
+
+function membersText(masker: Masker): MembersText {
+  const textOf = maskedTexts(masker);
+  const valueOf = (value: unknown): string => {
+    if (typeof value === "string") return textOf(value);
+    return typeof value === "number" ? String(jsonNumber(value)) : jsonLine(bounded(masker.value(value)));
+  };
+  return (members, mode) => {
+    let out = "";
+    for (const key of Object.keys(members)) {
+      const value = members[key];
+      if (value === undefined) continue;
+      const start = startOf(key);
+      if (start === "") continue;
+      // The id of a call is the host's own, and new each time: there is nothing in it to mask, and nothing to remember.
+      if (key === "call_id") out += `${start}${JSON.stringify(value)}`;
+      else out += start + valueOf(key === "arguments" && mode === "shapes" ? shapeOf(value) : value);
+    }
+    return out;
+  };
+}
+
+/** How a member begins; nothing for a name that the log writes itself. */
+const startOf = remember((key) => (RESERVED_KEYS.has(key) ? "" : `,${jsonLine(key)}:`));
+
+function jsonNumber(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
+}
+
+/** JSON texts of texts, masked and bounded; those of short ones are made once, and again when the masker has learned another secret. */
+function maskedTexts(masker: Masker): (text: string) => string {
+  const made = remember((text) => jsonLine(boundedText(masker.text(text))));
+  let { version } = masker;
+  return (text) => {
+    if (version !== masker.version) {
+      version = masker.version;
+      made.forget();
+    }
+    return made(text);
+  };
 }
 
 /** Writes milliseconds as ISO text; those of one millisecond are written once. */
@@ -220,25 +255,14 @@ function timestamps(): (ms: number) => string {
 }
 
 /** Texts of subjects, each made once, and again when the masker has learned another secret. */
-function subjectTexts(masker: Masker): (subject: AuditSubject) => string {
+function subjectTexts(masker: Masker, membersOf: MembersText): (subject: AuditSubject) => string {
   const made = new WeakMap<AuditSubject, { readonly text: string; readonly version: number }>();
   return (subject) => {
     let known = made.get(subject);
-    if (known?.version !== masker.version) made.set(subject, (known = { text: membersOf(subject, "masked", masker), version: masker.version }));
+    if (known?.version !== masker.version) made.set(subject, (known = { text: membersOf(subject, "masked"), version: masker.version }));
     return known.text;
   };
 }
-
-function memberOf(key: string, value: unknown, mode: "masked" | "shapes", masker: Masker): string {
-  // The host's own, and new each time: there is nothing in it to mask, and nothing to remember.
-  if (key === "call_id") return JSON.stringify(value);
-  if (key === "arguments" && mode === "shapes") return jsonLine(masker.value(shapeOf(value)));
-  if (typeof value === "string") return quoted(boundedText(masker.text(value)));
-  return jsonLine(typeof value === "number" ? value : bounded(masker.value(value)));
-}
-
-/** The same names and words are written again and again. */
-const quoted = remember((text) => jsonLine(text));
 
 const CHAIN_KEYS: ReadonlySet<string> = new Set(["seq", "prev", "hash"]);
 /** The log writes these itself. */

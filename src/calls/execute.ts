@@ -171,17 +171,18 @@ async function send(deps: CallDeps, { granted, admit, options, callId, learned, 
   const { plan } = target;
   const source: FlowSource = { app: target.app, name: target.name, trust: plan.trust };
   const { flow } = granted.snapshot.plan.policy;
-  const marks = isSource(flow, source);
-  const isNew = marks && !deps.sessions.marks(options.client, options.session).some((mark) => mark.source === sourceName(source));
+  // What answers words that mark a session: resolves when the mark is on the disk. Null where nothing marks.
+  const marked = isSource(flow, source) ? (): Promise<void> => hear(deps.sessions, flow, source, options) : null;
+  const isNew = marked !== null && !deps.sessions.marks(options.client, options.session).some((mark) => mark.source === sourceName(source));
   // Marked before the call is sent, so before a byte can come back: progress, log lines and questions of the server are earlier than its result.
-  if (marks) await hear(deps.sessions, flow, source, options);
+  if (marked) await marked();
   const timeoutMs = granted.decision.timeoutMs ?? plan.callTimeoutMs;
   // And again before each word of it is passed on, for an operator may clear the mark meanwhile.
-  const marked = (): Promise<void> => hear(deps.sessions, flow, source, options);
-  const lease = await leaseWithin(deps, target, { ...options, onServerRequest: askedMarked(options, marks ? marked : null) }, timeoutMs, signal);
+  const leased = leaseWithin(deps, target, options, askedMarked(options, marked), timeoutMs, signal);
+  const lease = leased instanceof Promise ? await leased : leased;
   const joined = joinSignals([signal, lease.signal]);
   const { task } = options;
-  const progress = progressMarked(options, marks ? marked : null);
+  const progress = options.onProgress && progressMarked(options.onProgress, marked);
   try {
     const sure = stillGranted(granted, () => admit(isNew ? sourceName(source) : null), deps.snapshot());
     await deps.journal.sending(callId, sure, options);
@@ -193,7 +194,7 @@ async function send(deps: CallDeps, { granted, admit, options, callId, learned, 
       timeoutMs,
       maxTotalMs: granted.decision.timeoutMs ?? plan.maxTotalTimeoutMs,
       signal: joined.signal,
-      ...(options.onProgress === undefined ? {} : { onProgress: (said) => progress.tell(deps.mask.known(said)) }),
+      ...(progress === undefined ? {} : { onProgress: (said) => progress.tell(deps.mask.known(said)) }),
       ...(task === undefined ? {} : { task: { ttlMs: task.ttlMs, onNews: (news) => task.onNews(deps.mask.known(news)) } }),
       ...(options.meta === undefined ? {} : { meta: metaFor(plan.trust, options.meta) }),
     });
@@ -208,10 +209,10 @@ async function send(deps: CallDeps, { granted, admit, options, callId, learned, 
   } finally {
     joined.release();
     lease.release();
-    await progress.told();
+    if (progress) await progress.told();
     // Once more, for a long call may outlast its mark, or an operator clear it meanwhile.
-    if (marks)
-      await hear(deps.sessions, flow, source, options).catch((error: unknown) => {
+    if (marked)
+      await marked().catch((error: unknown) => {
         throw new KitError("INTERNAL", `the answer of ${target.full} was held back: ${messageOf(error)}`, { cause: error, outcome: "unknown" });
       });
   }
@@ -245,16 +246,16 @@ function askedMarked({ onServerRequest }: OperationOptions, marked: (() => Promi
 }
 
 /** Passes progress on in its order, each once `marked` has resolved. What cannot be marked is not said. */
-function progressMarked({ onProgress }: OperationOptions, marked: (() => Promise<void>) | null) {
+function progressMarked(onProgress: (said: Progress) => void, marked: (() => Promise<void>) | null) {
   let telling = Promise.resolve();
   return {
     tell(said: Progress): void {
       if (marked)
         telling = telling
           .then(marked)
-          .then(() => onProgress?.(said))
+          .then(() => onProgress(said))
           .catch(() => undefined);
-      else onProgress?.(said);
+      else onProgress(said);
     },
     told: (): Promise<void> => telling,
   };
@@ -273,10 +274,17 @@ function maskedFault(fault: KitError, mask: CallDeps["mask"]): ErrorBody {
 }
 
 /** Waits for the app no longer than the call itself may take. */
-function leaseWithin(deps: CallDeps, target: Target, options: OperationOptions, timeoutMs: number, signal: CancelSignal): Lease | Promise<Lease> {
+function leaseWithin(
+  deps: CallDeps,
+  target: Target,
+  options: OperationOptions,
+  onServerRequest: OperationOptions["onServerRequest"],
+  timeoutMs: number,
+  signal: CancelSignal,
+): Lease | Promise<Lease> {
   let joined: JoinedSignal<AbortSignal> | undefined;
   const scope = target.plan.isolation === "session" ? JSON.stringify([options.client, options.session]) : "shared";
-  const { onServerRequest, onNotification } = options;
+  const { onNotification } = options;
   const forward = onServerRequest && ((request: ServerRequest) => onServerRequest(deps.vetRequest(target, request)));
   const leased = deps.lease(target.app, {
     scope,

@@ -8,6 +8,7 @@ export interface JoinedSignal<S extends CancelSignal = CancelSignal> {
 
 /** For calls that nobody can cancel. */
 const NEVER: CancelSignal = new CancelSource();
+const UNJOINED: JoinedSignal = { signal: NEVER, release() {} };
 
 /** A real AbortSignal that aborts as another does, where there is one, and after a time. */
 export function signalWithin(signal: CancelSignal | undefined, ms: number): JoinedSignal<AbortSignal> {
@@ -29,7 +30,8 @@ export function signalWithin(signal: CancelSignal | undefined, ms: number): Join
 export function joinSignals(signals: readonly (CancelSignal | undefined)[]): JoinedSignal {
   const present = signals.filter((s): s is CancelSignal => s !== undefined && s !== NEVER);
   // Most calls bring none that needs joining.
-  if (present.length < 2) return { signal: present[0] ?? NEVER, release: () => {} };
+  if (present.length === 0) return UNJOINED;
+  if (present.length === 1) return { signal: present[0]!, release: () => {} };
   const joined = new CancelSource();
   const aborted = present.find((s) => s.aborted);
   if (aborted) joined.abort(aborted.reason);

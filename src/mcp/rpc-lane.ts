@@ -23,7 +23,8 @@ interface Pending {
   /** Takes the listener off the caller's signal again. */
   unlisten: (() => void) | undefined;
   heardAt: number;
-  timer: NodeJS.Timeout | undefined;
+  /** When to look whether it is over. */
+  dueAt: number;
 }
 
 /** How long a request may take when nobody says. */
@@ -45,6 +46,9 @@ export class RpcLane {
   #heard = 0;
   #toldStringIds = false;
   #closed: CloseReason | null = null;
+  /** One timer for all open requests, for the earliest that is due: most are answered long before. */
+  #timer: NodeJS.Timeout | undefined;
+  #timerAt = Infinity;
 
   constructor(wire: Wire, handlers: LaneHandlers, clock: Clock = systemClock) {
     this.#wire = wire;
@@ -90,12 +94,12 @@ export class RpcLane {
         startedAt: now,
         suspectsAtStart: this.#strays.suspects,
         heardAt: now,
-        timer: undefined,
+        dueAt: now + Math.min(idleMs, totalMs),
       };
       this.#pending.set(id, pending);
       if (signal !== undefined)
         pending.unlisten = onAbort(signal, () => this.#giveUp(id, new LinkError("cancelled", reasonOf(signal), { sent: true }), reasonOf(signal)));
-      pending.timer = setTimeout(() => this.#onTimer(id), Math.min(idleMs, totalMs));
+      this.#lookAt(pending.dueAt, now);
       const message = { jsonrpc: "2.0", id, method, params: withMeta(method, params, options, id) };
       this.#wire.send(message).catch((error: unknown) => this.#fail(id, asLinkError(error)));
     });
@@ -232,16 +236,30 @@ export class RpcLane {
     return true;
   }
 
-  /** One timer a request: progress only notes the time, and the timer looks whether it is really over. */
-  #onTimer(id: number): void {
-    const pending = this.#pending.get(id);
-    if (pending === undefined) return;
+  #lookAt(dueAt: number, now: number): void {
+    if (dueAt >= this.#timerAt) return;
+    clearTimeout(this.#timer);
+    this.#timerAt = dueAt;
+    // Whatever an answer may come from keeps the process alive itself.
+    this.#timer = setTimeout(() => this.#onTimer(), Math.max(1, dueAt - now)).unref();
+  }
+
+  #onTimer(): void {
+    this.#timerAt = Infinity;
     const now = this.#clock.monotonic();
+    for (const [id, pending] of this.#pending) if (pending.dueAt <= now + 0.5) this.#onDue(id, pending, now);
+    let next = Infinity;
+    for (const { dueAt } of this.#pending.values()) next = Math.min(next, dueAt);
+    if (next < Infinity) this.#lookAt(next, now);
+  }
+
+  /** Progress only notes the time; here it is seen whether a request is really over. */
+  #onDue(id: number, pending: Pending, now: number): void {
     if (this.#owed.any && isLongWork(pending.method)) pending.heardAt = now;
     const totalLeft = pending.startedAt + pending.totalMs - now;
     const left = Math.min(totalLeft, pending.heardAt + pending.idleMs - now);
     if (left > 0.5) {
-      pending.timer = setTimeout(() => this.#onTimer(id), left);
+      pending.dueAt = now + left;
       return;
     }
     const elapsed = seconds(now - pending.startedAt);
@@ -281,6 +299,7 @@ export class RpcLane {
   #onClose(reason: CloseReason): void {
     if (this.#closed !== null) return;
     this.#closed = reason;
+    clearTimeout(this.#timer);
     for (const id of [...this.#pending.keys()]) this.#fail(id, new LinkError("closed", `the connection ended: ${reason.message}`, { sent: true }));
     for (const listener of [...this.#listeners]) listener();
     this.#handlers.closed(reason);
@@ -290,7 +309,6 @@ export class RpcLane {
     const pending = this.#pending.get(id);
     if (pending === undefined) return undefined;
     this.#pending.delete(id);
-    clearTimeout(pending.timer);
     pending.unlisten?.();
     this.#owed.ended(id);
     return pending;
