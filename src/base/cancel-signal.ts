@@ -53,10 +53,14 @@ const WARNED_LISTENERS = 10;
 /** Calls `listener` once when a signal aborts; gives what takes it off again. Many calls may share one signal: that is no leak to be warned of. */
 export function onAbort(signal: CancelSignal, listener: () => void): () => void {
   count(signal, 1);
-  signal.addEventListener("abort", listener, { once: true });
+  let live: (() => void) | undefined = listener;
+  const tell = (): void => live?.();
+  signal.addEventListener("abort", tell, { once: true });
   return () => {
     count(signal, -1);
-    signal.removeEventListener("abort", listener);
+    signal.removeEventListener("abort", tell);
+    // A long-lived signal's list may be old memory, whose garbage holds on to young for a while: then not to all that the listener knows.
+    live = undefined;
   };
 }
 

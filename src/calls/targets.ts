@@ -49,7 +49,19 @@ export function findTool(snapshot: Snapshot, name: string, sees: ToolSelection):
   if (tool.state === "quarantined") throw new KitError("TOOL_QUARANTINED", `${tool.full} is quarantined: ${tool.reason ?? "nobody has accepted it yet"}`);
   const plan = snapshot.plan.apps.get(tool.app);
   if (!plan) throw new KitError("APP_REMOVED", `app ${tool.app} is no longer configured`, { outcome: "failed" });
-  return { kind: "tool", app: tool.app, name: tool.tool, full: tool.full, plan, pin: tool.pin, subject: toolSubject(plan, tool.tool, tool.definition), tool };
+  return toolTarget(tool, plan);
+}
+
+/** Targets of tools, each made once for as long as neither the tool nor its app's plan changes. */
+const toolTargets = new WeakMap<Tool, Target>();
+
+function toolTarget(tool: Tool, plan: AppPlan): Target {
+  const known = toolTargets.get(tool);
+  if (known?.plan === plan) return known;
+  const subject = toolSubject(plan, tool.tool, tool.definition);
+  const target: Target = { kind: "tool", app: tool.app, name: tool.tool, full: tool.full, plan, pin: tool.pin, subject, tool };
+  toolTargets.set(tool, target);
+  return target;
 }
 
 function notFound(snapshot: Snapshot, name: string, sees: ToolSelection): KitError {

@@ -1,12 +1,14 @@
 import { KitError } from "../base/errors.ts";
 import { isObject, own, type Json, type JsonObject } from "../base/json.ts";
 import { readArguments } from "../llm/arguments.ts";
-import type { Operation, Wanted } from "../calls/operation.ts";
+import type { Answer, Operation, SendOptions, Wanted } from "../calls/operation.ts";
 import { callAsTask } from "../calls/task-call.ts";
-import { findPrompt, findResource, findTemplate, findTool, type ItemPinCheck } from "../calls/targets.ts";
+import { findPrompt, findResource, findTemplate, findTool, type ItemPinCheck, type Target } from "../calls/targets.ts";
 import { readToolResult } from "../calls/tool-result.ts";
+import type { Connection } from "../runtime/ports.ts";
 import type { Snapshot } from "../runtime/snapshot.ts";
 import { taskSupport } from "../tools/task-support.ts";
+import type { Tool } from "../tools/types.ts";
 import { clientSelection } from "./client-selection.ts";
 
 /** A tool call as a caller wants it: arguments as the tool's own schema has them. */
@@ -20,27 +22,46 @@ export function wantedTool(name: string, raw: unknown, client: string): Wanted {
  */
 export function toolOperation(snapshot: Snapshot, name: string, raw: unknown, client: string, keyMap?: ReadonlyMap<string, string>): Operation {
   const target = findTool(snapshot, name, clientSelection(snapshot.plan, client));
-  const tool = target.tool!;
-  const rules = { maxBytes: snapshot.plan.limits.resultBytes, outputCheck: target.plan.outputCheck };
-  return {
-    target,
-    method: "tools/call",
-    arguments() {
-      const reading = readArguments(raw, { inputSchema: own(tool.definition, "inputSchema"), ...(keyMap === undefined ? {} : { keyMap }) });
-      if (reading.ok) return reading.args;
-      throw new KitError("INVALID_ARGUMENTS", `the arguments of ${tool.full} do not fit: ${reading.message}`, {
-        details: { issues: reading.issues as unknown as Json },
-      });
-    },
-    send(connection, args, options) {
-      const params = { name: tool.wireName, arguments: args };
-      // A tool that runs only as a task is waited for here, so that callers who know nothing of tasks can use it.
-      const support = taskSupport(tool.definition, connection.capabilities);
-      const asTask = support === "required" || (support === "optional" && options.task !== undefined);
-      return asTask ? callAsTask(connection, params, options, tool.full) : connection.request("tools/call", params, options);
-    },
-    read: (answer) => readToolResult(answer, tool, rules),
-  };
+  return new ToolOperation(target, target.tool!, raw, keyMap, snapshot.plan.limits.resultBytes);
+}
+
+class ToolOperation implements Operation {
+  readonly target: Target;
+  readonly method = "tools/call";
+  readonly #tool: Tool;
+  readonly #raw: unknown;
+  readonly #keyMap: ReadonlyMap<string, string> | undefined;
+  readonly #resultBytes: number;
+
+  constructor(target: Target, tool: Tool, raw: unknown, keyMap: ReadonlyMap<string, string> | undefined, resultBytes: number) {
+    this.target = target;
+    this.#tool = tool;
+    this.#raw = raw;
+    this.#keyMap = keyMap;
+    this.#resultBytes = resultBytes;
+  }
+
+  arguments(): JsonObject {
+    const { full, definition } = this.#tool;
+    const reading = readArguments(this.#raw, { inputSchema: own(definition, "inputSchema"), ...(this.#keyMap === undefined ? {} : { keyMap: this.#keyMap }) });
+    if (reading.ok) return reading.args;
+    throw new KitError("INVALID_ARGUMENTS", `the arguments of ${full} do not fit: ${reading.message}`, {
+      details: { issues: reading.issues as unknown as Json },
+    });
+  }
+
+  send(connection: Connection, args: JsonObject, options: SendOptions): Promise<JsonObject> {
+    const { wireName, definition, full } = this.#tool;
+    const params = { name: wireName, arguments: args };
+    // A tool that runs only as a task is waited for here, so that callers who know nothing of tasks can use it.
+    const support = taskSupport(definition, connection.capabilities);
+    const asTask = support === "required" || (support === "optional" && options.task !== undefined);
+    return asTask ? callAsTask(connection, params, options, full) : connection.request("tools/call", params, options);
+  }
+
+  read(answer: JsonObject): Answer {
+    return readToolResult(answer, this.#tool, { maxBytes: this.#resultBytes, outputCheck: this.target.plan.outputCheck });
+  }
 }
 
 /** A resource read found in a snapshot. Only accepted resources can be had. Throws a KitError. */

@@ -12,10 +12,10 @@ import { StrayAnswers } from "./stray-answers.ts";
 import type { Wire, WireMessage } from "./wire.ts";
 
 interface Pending {
+  resolve: Settler["resolve"] | undefined;
+  reject: Settler["reject"] | undefined;
   readonly method: string;
-  readonly resolve: (result: JsonObject) => void;
-  readonly reject: (error: LinkError) => void;
-  readonly onProgress: ((progress: Progress) => void) | undefined;
+  onProgress: ((progress: Progress) => void) | undefined;
   readonly startedAt: number;
   readonly idleMs: number;
   readonly totalMs: number;
@@ -25,6 +25,12 @@ interface Pending {
   heardAt: number;
   /** When to look whether it is over. */
   dueAt: number;
+}
+
+/** The two ends that a request may come to. */
+interface Settler {
+  resolve: (result: JsonObject) => void;
+  reject: (error: LinkError) => void;
 }
 
 /** How long a request may take when nobody says. */
@@ -274,16 +280,17 @@ export class RpcLane {
 
   /** Ends a request from this side: the server is told, once, and never about `initialize` (the protocol forbids that). */
   #giveUp(id: number, error: LinkError, reason: string): void {
-    const pending = this.#take(id);
-    if (pending === undefined) return;
+    const method = this.#pending.get(id)?.method;
+    const settler = this.#take(id);
+    if (settler === undefined) return;
     this.#strays.giveUp(id);
-    if (pending.method !== "initialize" && this.#closed === null) {
+    if (method !== "initialize" && this.#closed === null) {
       this.#wire.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id, reason } }).catch(() => {
         // The server is gone or deaf: there is nothing left to cancel.
       });
     }
     this.#wire.abandon?.(id);
-    pending.reject(error);
+    settler.reject(error);
   }
 
   #fail(id: number, error: LinkError): void {
@@ -305,13 +312,16 @@ export class RpcLane {
     this.#handlers.closed(reason);
   }
 
-  #take(id: number): Pending | undefined {
+  #take(id: number): Settler | undefined {
     const pending = this.#pending.get(id);
     if (pending === undefined) return undefined;
     this.#pending.delete(id);
     pending.unlisten?.();
     this.#owed.ended(id);
-    return pending;
+    const { resolve, reject } = pending;
+    // The map's memory is old, and its garbage holds on to young for a while: then not to all that the caller knows.
+    pending.resolve = pending.reject = pending.unlisten = pending.onProgress = undefined;
+    return { resolve: resolve!, reject: reject! };
   }
 }
 

@@ -37,11 +37,28 @@ interface Hit {
 }
 
 function judge(rules: PolicyRules, subject: Subject, call: CallContext): Decision {
+  const candidates = rules.candidates(subject.kind, subject.app, subject.name);
+  if (candidates.length === 0) return byTable(rules, subject);
   const hits: Hit[] = [];
-  for (const rule of rules.candidates(subject.kind, subject.app, subject.name)) {
+  for (const rule of candidates) {
     const verdict = verdictOf(rule, call);
     if (verdict !== "no") hits.push({ rule, verdict });
   }
+  return judgeHits(rules, subject, hits);
+}
+
+/** Decisions on subjects that no rule speaks of: the caller and the arguments change nothing in them. */
+const tableDecisions = new WeakMap<Subject, { readonly rules: PolicyRules; readonly decision: Decision }>();
+
+function byTable(rules: PolicyRules, subject: Subject): Decision {
+  const known = tableDecisions.get(subject);
+  if (known?.rules === rules) return known.decision;
+  const decision = Object.freeze(judgeHits(rules, subject, []));
+  tableDecisions.set(subject, { rules, decision });
+  return decision;
+}
+
+function judgeHits(rules: PolicyRules, subject: Subject, hits: readonly Hit[]): Decision {
   const { risk, source } = riskFrom(rules, subject, hits);
   const row = rules.table[risk];
   const obligations = obligationsOf(hits, row.audit);
