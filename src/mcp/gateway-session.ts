@@ -1,3 +1,4 @@
+import { BriefMap } from "../base/brief-map.ts";
 import { CancelSource } from "../base/cancel-signal.ts";
 import { KitError, messageOf } from "../base/errors.ts";
 import { isObject, own, type Json, type JsonObject } from "../base/json.ts";
@@ -78,7 +79,7 @@ export class GatewaySession {
   readonly subscriptions = new Set<string>();
   /** Conversations that calls of this session belonged to; the newest when there are very many. */
   readonly conversations: Set<string>;
-  readonly inFlight = new Map<RpcId, InFlight>();
+  readonly inFlight = new BriefMap<RpcId, InFlight>();
   /** As {@link InFlight.telling}, for what goes the session's own way. */
   telling = Promise.resolve();
   readonly elicitations = new Elicitations();
@@ -141,7 +142,7 @@ export class GatewaySession {
     if (this.inFlight.has(id)) return rpcFault(id, INVALID_REQUEST, `a request with id ${JSON.stringify(id)} is running already`);
     if (this.inFlight.size >= MAX_IN_FLIGHT) return rpcFault(id, INVALID_REQUEST, `more than ${MAX_IN_FLIGHT} requests of this session are running`);
     const flight: InFlight = { id, outlet, abort, speaker: null, telling: Promise.resolve() };
-    this.inFlight.set(id, flight);
+    this.inFlight.add(id, flight);
     try {
       const handler = this.#find(method);
       if (!handler) throw unknownMethod(method);
@@ -156,7 +157,7 @@ export class GatewaySession {
       if (Array.isArray(addresses)) this.elicitations.note(addresses, flight.speaker);
       return fault instanceof RpcError ? rpcFault(id, fault.code, fault.message, fault.data) : rpcFault(id, INTERNAL_ERROR, messageOf(fault));
     } finally {
-      this.inFlight.delete(id);
+      this.inFlight.take(id);
     }
   }
 

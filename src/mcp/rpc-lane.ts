@@ -1,3 +1,4 @@
+import { BriefMap } from "../base/brief-map.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
 import { MAX_TIMER_MS } from "../base/durations.ts";
 import { isObject, type Json, type JsonObject } from "../base/json.ts";
@@ -12,10 +13,10 @@ import { StrayAnswers } from "./stray-answers.ts";
 import type { Wire, WireMessage } from "./wire.ts";
 
 interface Pending {
-  resolve: Settler["resolve"] | undefined;
-  reject: Settler["reject"] | undefined;
   readonly method: string;
-  onProgress: ((progress: Progress) => void) | undefined;
+  readonly resolve: (result: JsonObject) => void;
+  readonly reject: (error: LinkError) => void;
+  readonly onProgress: ((progress: Progress) => void) | undefined;
   readonly startedAt: number;
   readonly idleMs: number;
   readonly totalMs: number;
@@ -25,12 +26,6 @@ interface Pending {
   heardAt: number;
   /** When to look whether it is over. */
   dueAt: number;
-}
-
-/** The two ends that a request may come to. */
-interface Settler {
-  resolve: (result: JsonObject) => void;
-  reject: (error: LinkError) => void;
 }
 
 /** How long a request may take when nobody says. */
@@ -44,7 +39,7 @@ export class RpcLane {
   readonly #wire: Wire;
   readonly #handlers: LaneHandlers;
   readonly #clock: Clock;
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending = new BriefMap<number, Pending>();
   readonly #strays: StrayAnswers;
   readonly #listeners = new Set<() => void>();
   readonly #owed = new OwedAnswers();
@@ -102,7 +97,7 @@ export class RpcLane {
         heardAt: now,
         dueAt: now + Math.min(idleMs, totalMs),
       };
-      this.#pending.set(id, pending);
+      this.#pending.add(id, pending);
       if (signal !== undefined)
         pending.unlisten = onAbort(signal, () => this.#giveUp(id, new LinkError("cancelled", reasonOf(signal), { sent: true }), reasonOf(signal)));
       this.#lookAt(pending.dueAt, now);
@@ -280,17 +275,16 @@ export class RpcLane {
 
   /** Ends a request from this side: the server is told, once, and never about `initialize` (the protocol forbids that). */
   #giveUp(id: number, error: LinkError, reason: string): void {
-    const method = this.#pending.get(id)?.method;
-    const settler = this.#take(id);
-    if (settler === undefined) return;
+    const pending = this.#take(id);
+    if (pending === undefined) return;
     this.#strays.giveUp(id);
-    if (method !== "initialize" && this.#closed === null) {
+    if (pending.method !== "initialize" && this.#closed === null) {
       this.#wire.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id, reason } }).catch(() => {
         // The server is gone or deaf: there is nothing left to cancel.
       });
     }
     this.#wire.abandon?.(id);
-    settler.reject(error);
+    pending.reject(error);
   }
 
   #fail(id: number, error: LinkError): void {
@@ -312,16 +306,12 @@ export class RpcLane {
     this.#handlers.closed(reason);
   }
 
-  #take(id: number): Settler | undefined {
-    const pending = this.#pending.get(id);
+  #take(id: number): Pending | undefined {
+    const pending = this.#pending.take(id);
     if (pending === undefined) return undefined;
-    this.#pending.delete(id);
     pending.unlisten?.();
     this.#owed.ended(id);
-    const { resolve, reject } = pending;
-    // The map's memory is old, and its garbage holds on to young for a while: then not to all that the caller knows.
-    pending.resolve = pending.reject = pending.unlisten = pending.onProgress = undefined;
-    return { resolve: resolve!, reject: reject! };
+    return pending;
   }
 }
 

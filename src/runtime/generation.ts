@@ -1,3 +1,4 @@
+import { BriefMap } from "../base/brief-map.ts";
 import { CancelSource, type CancelSignal } from "../base/cancel-signal.ts";
 import { MAX_TIMER_MS } from "../base/durations.ts";
 import type { AppPlan } from "../plan/types.ts";
@@ -53,7 +54,8 @@ export class Generation {
   readonly hold: Hold;
   readonly sessions: SessionConnections;
   readonly #pid: number | null;
-  readonly #hooks = new Map<string, Set<CallHooks>>();
+  readonly #hooks = new Map<string, BriefMap<number, CallHooks>>();
+  #lastLease = 0;
   #leases = 0;
   #idle: (() => void)[] = [];
   #waiting: (() => void)[] = [];
@@ -107,7 +109,8 @@ export class Generation {
     const { connection } = hold;
     this.#leases += 1;
     const running = this.#hooksOf(connection.scope);
-    running.add(hooks);
+    const id = (this.#lastLease += 1);
+    running.add(id, hooks);
     const { heard } = connection;
     let held = true;
     return {
@@ -120,7 +123,7 @@ export class Generation {
         if (!held) return;
         held = false;
         hold.release();
-        running.delete(hooks);
+        running.take(id);
         if (running.size === 0 && hold !== this.hold) this.#hooks.delete(connection.scope);
         this.#leases -= 1;
         this.#waiting.shift()?.();
@@ -131,13 +134,13 @@ export class Generation {
 
   /** What answers a server's request in a scope; undefined when none or several running calls could have caused it. */
   handlerFor(scope: string): ServerRequestHandler | undefined {
-    const able = [...(this.#hooks.get(scope) ?? [])].flatMap((h) => h.onServerRequest ?? []);
+    const able = [...(this.#hooks.get(scope)?.values() ?? [])].flatMap((h) => h.onServerRequest ?? []);
     return able.length === 1 ? able[0] : undefined;
   }
 
   /** Hands a notification to the calls that run in a scope. */
   notify(scope: string, method: string, params: JsonObject): void {
-    for (const hooks of this.#hooks.get(scope) ?? []) hooks.onNotification?.(method, params);
+    for (const hooks of this.#hooks.get(scope)?.values() ?? []) hooks.onNotification?.(method, params);
   }
 
   /**
@@ -177,9 +180,9 @@ export class Generation {
     await Promise.allSettled([this.shared.close({ force }), this.sessions.endAll(reason, force)]);
   }
 
-  #hooksOf(scope: string): Set<CallHooks> {
+  #hooksOf(scope: string): BriefMap<number, CallHooks> {
     let set = this.#hooks.get(scope);
-    if (!set) this.#hooks.set(scope, (set = new Set()));
+    if (!set) this.#hooks.set(scope, (set = new BriefMap()));
     return set;
   }
 
