@@ -10,7 +10,8 @@ export interface CancelSignal {
 
 /** A cancel signal with its switch, for what is made anew with every call: an AbortController with a listener costs more than a decision. */
 export class CancelSource implements CancelSignal {
-  #listeners: Set<() => void> | undefined;
+  /** The only listener, for most have one; a set of several. */
+  #listeners: (() => void) | Set<() => void> | undefined;
   #aborted = false;
   #reason: unknown;
 
@@ -33,15 +34,20 @@ export class CancelSource implements CancelSignal {
     this.#reason = reason;
     const listeners = this.#listeners;
     this.#listeners = undefined;
-    if (listeners !== undefined) for (const listener of listeners) listener();
+    if (typeof listeners === "function") listeners();
+    else if (listeners !== undefined) for (const listener of listeners) listener();
   }
 
   addEventListener(_type: "abort", listener: () => void): void {
-    if (!this.#aborted) (this.#listeners ??= new Set()).add(listener);
+    if (this.#aborted) return;
+    if (this.#listeners === undefined) this.#listeners = listener;
+    else if (typeof this.#listeners === "function") this.#listeners = new Set([this.#listeners, listener]);
+    else this.#listeners.add(listener);
   }
 
   removeEventListener(_type: "abort", listener: () => void): void {
-    this.#listeners?.delete(listener);
+    if (this.#listeners === listener) this.#listeners = undefined;
+    else if (typeof this.#listeners === "object") this.#listeners.delete(listener);
   }
 }
 

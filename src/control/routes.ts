@@ -12,7 +12,7 @@ import { toolRoutes } from "./routes-tools.ts";
 
 /** The aggregate MCP server as the route table needs it; it writes the answers itself. */
 export interface McpEndpoint {
-  handle(context: Pick<RequestContext, "req" | "res" | "body" | "principal" | "closing">): Promise<void> | void;
+  handle(context: Pick<RequestContext, "req" | "res" | "body" | "principal" | "closing">): Promise<undefined> | undefined;
 }
 
 export interface RouteOptions {
@@ -70,10 +70,7 @@ function mcpRoutes(mcp: McpEndpoint): Route[] {
     summary,
     ...(body ? { body } : {}),
     answer: { type: method === "GET" ? "text/event-stream" : "application/json", description: "MCP Streamable HTTP, revision 2025-11-25." },
-    async handle(context) {
-      await mcp.handle(context);
-      return undefined;
-    },
+    handle: (context) => mcp.handle(context),
   });
   return [
     row("POST", "One JSON-RPC message of the aggregate MCP server; the answer is JSON, or an event stream where something streams.", { type: "object" }),

@@ -93,15 +93,16 @@ class RotatedAuditFile implements AuditFile {
     if (this.#closed) throw new Error("the audit log is closed");
     if (performance.now() >= this.#lookDue) this.#look();
     const log = this.#openLog();
-    const bytes = Buffer.from(lines, "utf8");
+    const size = Buffer.byteLength(lines, "utf8");
     try {
-      for (let done = 0; done < bytes.length;) done += writeSync(log, bytes, done);
+      let done = writeSync(log, lines);
+      if (done < size) for (const bytes = Buffer.from(lines, "utf8"); done < size;) done += writeSync(log, bytes, done);
     } catch (error) {
       this.#cutTail(log);
       this.#retire();
       throw error;
     }
-    this.#size += bytes.length;
+    this.#size += size;
     this.#head = head;
     // A head that lags behind for a moment costs nothing but the notice of a tail that is cut in that moment.
     this.#headDue ??= setTimeout(() => this.#writeHead(), HEAD_LAG_MS).unref();

@@ -7,17 +7,17 @@ const SHOWN_CHARS = 2000;
 /** A value as the protocol has it, the same one where it is so already; undefined where it is not and must be left out. */
 type Tidy = (value: Json) => Json | undefined;
 /** Optional members of an object, and how each is made tidy. Other members are nobody's business. */
-type Members = Readonly<Record<string, Tidy>>;
+type Members = readonly (readonly [name: string, fit: Tidy])[];
 
 const when =
   (fits: (value: Json) => boolean): Tidy =>
   (value) =>
     fits(value) ? value : undefined;
 const listOf = (fits: (value: Json) => boolean): Tidy => when((value) => Array.isArray(value) && value.every(fits));
-const objectOf =
-  (members: Members): Tidy =>
-  (value) =>
-    isObject(value) ? tidy(value as JsonObject, members) : undefined;
+const objectOf = (members: Readonly<Record<string, Tidy>>): Tidy => {
+  const list = Object.entries(members);
+  return (value) => (isObject(value) ? tidy(value as JsonObject, list) : undefined);
+};
 
 const isText = (value: unknown): value is string => typeof value === "string";
 const text = when(isText);
@@ -30,10 +30,23 @@ const ANNOTATIONS = objectOf({
   priority: when((value) => typeof value === "number" && value >= 0 && value <= 1),
   lastModified: when(isDateTime),
 });
-const BLOCK: Members = { annotations: ANNOTATIONS, _meta: META };
-const LINK: Members = { ...BLOCK, title: text, description: text, mimeType: text, size: when(isNumber), icons: listOf(isIcon) };
-const RESOURCE: Members = { ...BLOCK, resource: objectOf({ mimeType: text, _meta: META }) };
-const RESULT: Members = { structuredContent: objectOf({}), _meta: META };
+const OF_ALL_BLOCKS = { annotations: ANNOTATIONS, _meta: META };
+const BLOCK: Members = Object.entries(OF_ALL_BLOCKS);
+const LINK: Members = Object.entries({
+  ...OF_ALL_BLOCKS,
+  title: text,
+  description: text,
+  mimeType: text,
+  size: when(isNumber),
+  icons: listOf(isIcon),
+});
+const RESOURCE: Members = Object.entries({ ...OF_ALL_BLOCKS, resource: objectOf({ mimeType: text, _meta: META }) });
+const RESULT: Members = Object.entries({ structuredContent: objectOf({}), _meta: META });
+const ICON: Members = Object.entries({
+  mimeType: text,
+  sizes: listOf(isText),
+  theme: when((value) => value === "light" || value === "dark"),
+});
 
 /**
  * A tool result as strict clients take it: they throw the whole away for one odd member. Bad blocks become a line of text with what they are, null and other
@@ -88,7 +101,7 @@ function hasItsMembers(block: JsonObject): boolean {
 
 function tidy(value: JsonObject, members: Members): JsonObject {
   let copy: JsonObject | undefined;
-  for (const [key, fit] of Object.entries(members)) {
+  for (const [key, fit] of members) {
     if (!Object.hasOwn(value, key)) continue;
     const kept = fit(value[key] as Json);
     if (kept === value[key]) continue;
@@ -112,8 +125,7 @@ function isNumber(value: unknown): boolean {
 
 function isIcon(icon: Json): boolean {
   if (!isObject(icon) || !isText(own(icon, "src"))) return false;
-  const fits: Members = { mimeType: text, sizes: listOf(isText), theme: when((value) => value === "light" || value === "dark") };
-  return tidy(icon as JsonObject, fits) === icon;
+  return tidy(icon as JsonObject, ICON) === icon;
 }
 
 /** An ISO 8601 date and time with its offset, of a day that there is. */

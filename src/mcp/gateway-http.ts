@@ -24,7 +24,7 @@ export interface McpRequest {
 
 /** The Streamable HTTP transport of the gateway. */
 export interface GatewayHttp {
-  handle(request: McpRequest): Promise<void>;
+  handle(request: McpRequest): Promise<undefined> | undefined;
   /** Takes over who may come in after a reload: sessions of callers that are gone end, the others get their new tool selection. */
   follow(principals: readonly Principal[]): Promise<void>;
   /** Open sessions. */
@@ -123,34 +123,40 @@ export function createGatewayHttp(options: GatewayHttpOptions): GatewayHttp {
     return entry;
   };
 
-  const post = async (request: McpRequest): Promise<void> => {
-    const { req, res, body } = request;
-    const accepts = accepted(req.headers.accept);
-    if (!accepts.json && !accepts.stream) return void refuse(res, 406, null, "Accept must have application/json and text/event-stream");
-    const message = readMessage(body);
-    if (message.kind === "invalid") return void refuse(res, 400, message.id, message.message, { code: INVALID_REQUEST });
-    if (message.kind === "request" && message.method === "initialize") return initialize(request, message.id, message.params);
-    const entry = sessionOf(request, message.kind === "request" ? message.id : null);
-    if (!entry) return;
-    const { session } = entry;
-    if (message.kind !== "request") {
-      await session.take(message, session.outlet);
-      res.writeHead(202).end();
-      return;
+  const post = async (request: McpRequest): Promise<undefined> => {
+    posts += 1;
+    try {
+      const { req, res, body } = request;
+      const accepts = accepted(req.headers.accept);
+      if (!accepts.json && !accepts.stream) return void refuse(res, 406, null, "Accept must have application/json and text/event-stream");
+      const message = readMessage(body);
+      if (message.kind === "invalid") return void refuse(res, 400, message.id, message.message, { code: INVALID_REQUEST });
+      if (message.kind === "request" && message.method === "initialize") return void initialize(request, message.id, message.params);
+      const entry = sessionOf(request, message.kind === "request" ? message.id : null);
+      if (!entry) return;
+      const { session } = entry;
+      if (message.kind !== "request") {
+        await session.take(message, session.outlet);
+        res.writeHead(202).end();
+        return;
+      }
+      const abort = new CancelSource();
+      const out = new PostAnswer({
+        res,
+        log: entry.log,
+        streamId: entry.nextStream++,
+        accepts,
+        primes: session.protocolVersion >= "2025-11-25",
+        headers: { "Mcp-Session-Id": session.id },
+        onStream: (stream) => keepStream(entry, stream),
+        abort,
+      });
+      out.finish(await session.take(message, out, abort, { transport: "tcp", trace: traceHeaders(req.headers) }));
+      entry.lastUsed = now();
+    } finally {
+      posts -= 1;
+      if (posts === 0) onIdle();
     }
-    const abort = new CancelSource();
-    const out = new PostAnswer({
-      res,
-      log: entry.log,
-      streamId: entry.nextStream++,
-      accepts,
-      primes: session.protocolVersion >= "2025-11-25",
-      headers: { "Mcp-Session-Id": session.id },
-      onStream: (stream) => keepStream(entry, stream),
-      abort,
-    });
-    out.finish(await session.take(message, out, abort, { transport: "tcp", trace: traceHeaders(req.headers) }));
-    entry.lastUsed = now();
   };
 
   const get = (request: McpRequest): void => {
@@ -172,27 +178,24 @@ export function createGatewayHttp(options: GatewayHttpOptions): GatewayHttp {
     stream.attach(res, point?.seq);
   };
 
+  const remove = async (request: McpRequest): Promise<undefined> => {
+    const entry = sessionOf(request, null);
+    if (!entry) return;
+    await end(entry);
+    request.res.writeHead(204).end();
+  };
+
   return {
     get sessions() {
       return sessions.size;
     },
-    async handle(request) {
+    handle(request) {
       const { req, res } = request;
-      if (closed) return void refuse(res, 503, null, "the host is stopping", { headers: { Connection: "close" } });
-      if (req.method === "POST") {
-        posts += 1;
-        try {
-          return await post(request);
-        } finally {
-          posts -= 1;
-          if (posts === 0) onIdle();
-        }
-      }
-      if (req.method === "GET") return get(request);
-      const entry = sessionOf(request, null);
-      if (!entry) return;
-      await end(entry);
-      res.writeHead(204).end();
+      if (closed) refuse(res, 503, null, "the host is stopping", { headers: { Connection: "close" } });
+      else if (req.method === "POST") return post(request);
+      else if (req.method === "GET") get(request);
+      else return remove(request);
+      return undefined;
     },
     async follow(principals) {
       const gone: HttpSession[] = [];
