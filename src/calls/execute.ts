@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { CancelSignal } from "../base/cancel-signal.ts";
 import { KitError, messageOf, type ErrorBody } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
+import type { Mutable } from "../base/mutable.ts";
 import type { Masker } from "../base/masking.ts";
 import { resultTokens } from "../llm/cost.ts";
 import { isOverMessageSize } from "../llm/messages.ts";
@@ -22,7 +23,7 @@ import type { Sessions } from "./sessions.ts";
 import type { Target } from "./targets.ts";
 import { withoutKitMeta } from "./kit-meta.ts";
 import { toKitError } from "./tool-result.ts";
-import type { Answer, Granted, OperationOptions, Performed, Wanted } from "./operation.ts";
+import type { Answer, Granted, OperationOptions, Performed, SendOptions, Wanted } from "./operation.ts";
 import { joinSignals, signalWithin, type JoinedSignal } from "./join-signals.ts";
 import type { Turns } from "./turns.ts";
 
@@ -190,15 +191,11 @@ async function send(deps: CallDeps, { granted, admit, options, callId, learned, 
     if (lease.signal.aborted) throw new KitError("APP_UNAVAILABLE", `${target.full} was not sent: its app was just being replaced; call it again`);
     learned.sent = true;
     options.onSent?.({ app: target.app, tool: target.name, trust: plan.trust });
-    const raw = await sure.operation.send(lease.connection, sure.args, {
-      timeoutMs,
-      maxTotalMs: granted.decision.timeoutMs ?? plan.maxTotalTimeoutMs,
-      signal: joined.signal,
-      ...(progress === undefined ? {} : { onProgress: (said) => progress.tell(deps.mask.known(said)) }),
-      ...(task === undefined ? {} : { task: { ttlMs: task.ttlMs, onNews: (news) => task.onNews(deps.mask.known(news)) } }),
-      ...(options.meta === undefined ? {} : { meta: metaFor(plan.trust, options.meta) }),
-    });
-    return sure.operation.read(raw);
+    const how: Mutable<SendOptions> = { timeoutMs, maxTotalMs: granted.decision.timeoutMs ?? plan.maxTotalTimeoutMs, signal: joined.signal };
+    if (progress !== undefined) how.onProgress = (said) => progress.tell(deps.mask.known(said));
+    if (task !== undefined) how.task = { ttlMs: task.ttlMs, onNews: (news) => task.onNews(deps.mask.known(news)) };
+    if (options.meta !== undefined) how.meta = metaFor(plan.trust, options.meta);
+    return sure.operation.read(await sure.operation.send(lease.connection, sure.args, how));
   } catch (error) {
     if (error instanceof LinkError && error.kind === "timeout") lease.timedOut();
     const vet = (params: JsonObject): JsonObject => deps.vetRequest(target, { method: "elicitation/create", params }).params;

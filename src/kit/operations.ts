@@ -43,7 +43,7 @@ class ToolOperation implements Operation {
 
   arguments(): JsonObject {
     const { full, definition } = this.#tool;
-    const reading = readArguments(this.#raw, { inputSchema: own(definition, "inputSchema"), ...(this.#keyMap === undefined ? {} : { keyMap: this.#keyMap }) });
+    const reading = readArguments(this.#raw, { inputSchema: own(definition, "inputSchema"), keyMap: this.#keyMap });
     if (reading.ok) return reading.args;
     throw new KitError("INVALID_ARGUMENTS", `the arguments of ${full} do not fit: ${reading.message}`, {
       details: { issues: reading.issues as unknown as Json },

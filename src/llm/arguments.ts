@@ -11,7 +11,7 @@ export interface ArgumentTool {
   /** As the server sent it. */
   readonly inputSchema: unknown;
   /** Exported property name to original ({@link argumentKeyMap}); none when the caller saw the tool's own schema. */
-  readonly keyMap?: ReadonlyMap<string, string>;
+  readonly keyMap?: ReadonlyMap<string, string> | undefined;
 }
 
 export interface ReadArgumentsOptions {

@@ -1,4 +1,5 @@
 import { isObject, own, setOwn, type JsonObject } from "../base/json.ts";
+import type { Mutable } from "../base/mutable.ts";
 import type { CallOptions } from "../kit-api.ts";
 import { INVALID_PARAMS, rpcNotification, RpcError } from "./gateway-rpc.ts";
 import type { GatewaySession, InFlight } from "./gateway-session.ts";
@@ -21,19 +22,19 @@ export function optionsOf(session: GatewaySession, params: JsonObject, flight: I
   session.joins(name);
   const passed: JsonObject = {};
   for (const [key, value] of Object.entries(meta)) if (!isOwnMeta(key)) setOwn(passed, key, value);
-  return {
+  const options: Mutable<CallOptions> = {
     client: session.principal.client,
     session: name,
     signal: flight.abort.signal,
     clientCapabilities: session.capabilities,
     onSent: (source) => void (flight.speaker = { source, conversation: name }),
-    ...(typeof approvalId === "string" ? { approvalId } : {}),
-    ...(token === null
-      ? {}
-      : { onProgress: (progress) => void flight.outlet.send(rpcNotification("notifications/progress", { progressToken: token, ...progress })) }),
-    ...(session.answersRequests ? { onServerRequest: (request) => session.ask(request, flight) } : {}),
-    ...(Object.keys(passed).length > 0 ? { meta: passed } : {}),
   };
+  if (typeof approvalId === "string") options.approvalId = approvalId;
+  if (token !== null)
+    options.onProgress = (progress) => void flight.outlet.send(rpcNotification("notifications/progress", { progressToken: token, ...progress }));
+  if (session.answersRequests) options.onServerRequest = (request) => session.ask(request, flight);
+  if (Object.keys(passed).length > 0) options.meta = passed;
+  return options;
 }
 
 /** The token under which the client wants progress; null when it wants none. */

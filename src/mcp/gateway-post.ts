@@ -86,7 +86,7 @@ export class PostAnswer implements Outlet {
       return;
     }
     const text = stringifyExact(response);
-    res.writeHead(200, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(text), "Cache-Control": "no-store", ...headers });
-    res.end(text);
+    const head = { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(text), "Cache-Control": "no-store" };
+    res.writeHead(200, Object.assign(head, headers)).end(text);
   }
 }

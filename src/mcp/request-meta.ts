@@ -14,7 +14,8 @@ export function withMeta(method: string, params: JsonObject, options: RequestOpt
   const withToken = options.onProgress !== undefined || (isLongWork(method) && method !== "tasks/result");
   if (!withToken && options.meta === undefined) return params;
   const before = params["_meta"];
-  if (before === undefined && options.meta === undefined) return { ...params, _meta: { progressToken: id } };
+  // Nearly all requests; a spread costs many times as much.
+  if (before === undefined && options.meta === undefined) return Object.assign({}, params, { _meta: { progressToken: id } });
   // A token that the caller chose itself wins: that of a task outlives its request.
   const token = withToken ? { progressToken: own(before, "progressToken") ?? id } : {};
   return { ...params, _meta: { ...(isObject(before) ? (before as JsonObject) : {}), ...options.meta, ...token } as JsonObject };

@@ -61,11 +61,11 @@ function byTable(rules: PolicyRules, subject: Subject): Decision {
 function judgeHits(rules: PolicyRules, subject: Subject, hits: readonly Hit[]): Decision {
   const { risk, source } = riskFrom(rules, subject, hits);
   const row = rules.table[risk];
-  const obligations = obligationsOf(hits, row.audit);
+  const { audit, limits, timeoutMs } = obligationsOf(hits, row.audit);
   const { action, hit, note } = strictest(hits, risk, row.action);
   const rule = hit?.rule.ref ?? null;
   const reason = hit ? ruleReason(action, hit, note) : tableReason(rules, risk, source, hits);
-  return { action, risk, riskSource: source, rule, reason, ...obligations, dataFlow: false };
+  return { action, risk, riskSource: source, rule, reason, audit, limits, timeoutMs, dataFlow: false };
 }
 
 /** Deny beats ask beats allow beats the table; among equals the rule with the first id is named. No `hit`: the table decides. */
