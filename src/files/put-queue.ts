@@ -1,4 +1,5 @@
 import type { Priority } from "../amp/types.ts";
+import { Fifo } from "../base/fifo.ts";
 
 /** One event that waits to be written. */
 export interface Waiting {
@@ -17,7 +18,7 @@ const ROOM: Readonly<Record<Priority, number>> = { high: 3, normal: 2, low: 1 };
  */
 export class PutQueue<T extends Waiting> {
   readonly #limit: number;
-  readonly #byPriority: Readonly<Record<Priority, Map<string, T[]>>> = { high: new Map(), normal: new Map(), low: new Map() };
+  readonly #byPriority: Readonly<Record<Priority, Map<string, Fifo<T>>>> = { high: new Map(), normal: new Map(), low: new Map() };
   #size = 0;
   #turn = 0;
 
@@ -33,10 +34,7 @@ export class PutQueue<T extends Waiting> {
   add(item: T): { readonly accepted: boolean; readonly evicted: T | null } {
     if (this.#size >= this.#limit * ROOM[item.priority]) return { accepted: false, evicted: null };
     const evicted = this.#size >= this.#limit && item.priority !== "low" ? this.#evictLow() : null;
-    const apps = this.#byPriority[item.priority];
-    const list = apps.get(item.app);
-    if (list) list.push(item);
-    else apps.set(item.app, [item]);
+    this.#listOf(item).push(item);
     this.#size += 1;
     return { accepted: true, evicted };
   }
@@ -56,12 +54,16 @@ export class PutQueue<T extends Waiting> {
   /** Puts items that could not be written back to where they were; they are not refused. */
   putBack(items: readonly T[]): void {
     for (const item of items.toReversed()) {
-      const apps = this.#byPriority[item.priority];
-      const list = apps.get(item.app);
-      if (list) list.unshift(item);
-      else apps.set(item.app, [item]);
+      this.#listOf(item).unshift(item);
       this.#size += 1;
     }
+  }
+
+  #listOf({ app, priority }: T): Fifo<T> {
+    const apps = this.#byPriority[priority];
+    let list = apps.get(app);
+    if (!list) apps.set(app, (list = new Fifo()));
+    return list;
   }
 
   #shift(priority: Priority): T | undefined {
@@ -72,18 +74,18 @@ export class PutQueue<T extends Waiting> {
     const item = list.shift();
     // To the end of the line, for the next app's turn.
     apps.delete(app);
-    if (list.length > 0) apps.set(app, list);
+    if (list.size > 0) apps.set(app, list);
     this.#size -= 1;
     return item;
   }
 
   #evictLow(): T | null {
     const lists = [...this.#byPriority.low.entries()];
-    const longest = lists.reduce<(typeof lists)[number] | null>((best, entry) => (best === null || entry[1].length > best[1].length ? entry : best), null);
+    const longest = lists.reduce<(typeof lists)[number] | null>((best, entry) => (best === null || entry[1].size > best[1].size ? entry : best), null);
     if (longest === null) return null;
     const [app, list] = longest;
     const item = list.pop()!;
-    if (list.length === 0) this.#byPriority.low.delete(app);
+    if (list.size === 0) this.#byPriority.low.delete(app);
     this.#size -= 1;
     return item;
   }
