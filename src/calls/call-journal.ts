@@ -39,6 +39,8 @@ export interface CallJournalDeps {
   readonly sourceOf: (app: string) => SignalSource;
   readonly now: () => number;
   readonly onEnd: (performed: Performed, options: OperationOptions) => void;
+  /** Told what threw while an ended call was written down; nothing else is kept from being told. */
+  readonly onFault: (error: unknown) => void;
 }
 
 /** How long an ended call may wait to be written down with others, and how many may. */
@@ -48,19 +50,8 @@ const WRITE_DOWN_CALLS = 32;
 /** Makes a call journal. */
 export function createCallJournal(deps: CallJournalDeps): CallJournal {
   // The caller has its answer, and may already want the next: the rest is written down for some calls together, which is far cheaper.
-  let later: (() => void)[] = [];
+  let later: { readonly performed: Performed; readonly options: OperationOptions }[] = [];
   let due: NodeJS.Timeout | undefined;
-  const flush = (): void => {
-    clearTimeout(due);
-    due = undefined;
-    const steps = later;
-    later = [];
-    for (const step of steps) step();
-  };
-  const soon = (step: () => void): void => {
-    due ??= setTimeout(flush, WRITE_DOWN_MS);
-    if (later.push(step) === WRITE_DOWN_CALLS) setImmediate(flush);
-  };
   const subjectOf = callSubjects();
   const leaveOf = leaveSubjects();
   const recordEnd = (performed: Performed, options: OperationOptions): void => {
@@ -79,6 +70,7 @@ export function createCallJournal(deps: CallJournalDeps): CallJournal {
   };
   const emitReceipt = (performed: Performed, options: OperationOptions): void => {
     const { wanted, target, decision, error } = performed;
+    if (wanted.kind !== "tool" || !deps.takesReceipts()) return;
     void deps.emit(
       toolReceipt(target === null ? deps.host() : { app: target.app, instance: target.plan.instance }, {
         tool: target?.name ?? wanted.name,
@@ -95,6 +87,20 @@ export function createCallJournal(deps: CallJournalDeps): CallJournal {
         resultRef: performed.resultRef ?? undefined,
       }),
     );
+  };
+  const steps = [recordEnd, deps.onEnd, emitReceipt];
+  const flush = (): void => {
+    clearTimeout(due);
+    due = undefined;
+    const calls = later;
+    later = [];
+    for (const { performed, options } of calls)
+      for (const step of steps)
+        try {
+          step(performed, options);
+        } catch (error) {
+          deps.onFault(error);
+        }
   };
   return {
     flush,
@@ -143,11 +149,8 @@ export function createCallJournal(deps: CallJournalDeps): CallJournal {
       }
     },
     ended(performed, options) {
-      soon(() => {
-        recordEnd(performed, options);
-        deps.onEnd(performed, options);
-        if (performed.wanted.kind === "tool" && deps.takesReceipts()) emitReceipt(performed, options);
-      });
+      due ??= setTimeout(flush, WRITE_DOWN_MS);
+      if (later.push({ performed, options }) === WRITE_DOWN_CALLS) setImmediate(flush);
     },
   };
 }

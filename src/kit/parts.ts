@@ -261,6 +261,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
       logBodies(log, current().log, performed, by);
       events.emit("call", callRecord(performed, by));
     },
+    onFault: (error) => log.error({ error: messageOf(error) }, "an ended call could not be written down in full"),
   });
   for (const call of stores.audit.unfinished) journal.lost(call);
   const calls: CallDeps = {
