@@ -1,5 +1,6 @@
 import { digest, isObject, own } from "../base/json.ts";
 import type { Json, JsonObject } from "../base/json.ts";
+import { withoutKitMeta } from "../calls/kit-meta.ts";
 import type { AppListing, DroppedItem } from "../tools/types.ts";
 import { plainLine } from "./plain-line.ts";
 
@@ -39,6 +40,7 @@ export const judgeTemplate: Judge = (template) => judgeText(own(template, "uriTe
 
 /**
  * Takes each item by itself: unusable ones are dropped with a reason, the same again is listed once, and the same key with other content is a conflict (the first is kept).
+ * `_meta` under `aurora/` is taken out, as it is of results.
  */
 export function sortItems(kind: DroppedItem["kind"], key: string, items: readonly Json[], judge: Judge): SortedItems {
   const kept: JsonObject[] = [];
@@ -57,13 +59,14 @@ export function sortItems(kind: DroppedItem["kind"], key: string, items: readonl
       dropped.push({ kind, name: typeof id === "string" ? plainLine(id.slice(0, 200)) : `#${position}`, reason });
       return;
     }
+    const clean = withoutKitMeta(item as JsonObject);
     const first = seen.get(id as string);
     if (first === undefined) {
-      seen.set(id as string, { item: item as JsonObject, position, digests: new Set(), conflict: false });
-      kept.push(item as JsonObject);
+      seen.set(id as string, { item: clean, position, digests: new Set(), conflict: false });
+      kept.push(clean);
       return;
     }
-    first.digests.add(digest(first.item, kind)).add(digest(item, kind));
+    first.digests.add(digest(first.item, kind)).add(digest(clean, kind));
     const before = first.conflict;
     first.conflict = first.digests.size > 1;
     if (first.conflict && !before)

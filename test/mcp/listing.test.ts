@@ -29,6 +29,11 @@ async function list(
   return { listing, asked, names: listing.tools.map((item) => item.name) };
 }
 
+it("members of _meta that only the kit gives are taken out of what a server lists", async () => {
+  const { listing } = await list([{ tools: [tool("a", { _meta: { "aurora/app": "org.forged", own: 1 } }), tool("b", { _meta: { "AURORA/error": {} } })] }]);
+  expect(listing.tools).toEqual([tool("a", { _meta: { own: 1 } }), tool("b")]);
+});
+
 describe("paging", () => {
   const eight = Array.from({ length: 8 }, (_, i) => tool(`t${i}`));
 
