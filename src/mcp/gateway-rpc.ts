@@ -75,6 +75,11 @@ export function rpcFault(id: RpcId | null, code: number, message: string, data?:
   return { jsonrpc: "2.0", id, error: { code, message, ...(data === undefined ? {} : { data }) } };
 }
 
+/** The answer to an initialize on a connection that has its session. */
+export function secondInitialize(id: RpcId): JsonObject {
+  return rpcFault(id, INVALID_REQUEST, "the session is initialized already");
+}
+
 /** A notification. */
 export function rpcNotification(method: string, params: JsonObject = {}): JsonObject {
   return Object.keys(params).length === 0 ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params };

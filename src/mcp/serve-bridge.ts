@@ -4,7 +4,7 @@ import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../base/errors.ts";
 import { isObject, own, type Json, type JsonObject } from "../base/json.ts";
-import { INVALID_REQUEST, readMessage, REFUSED, rpcFault, rpcNotification, type RpcMessage } from "./gateway-rpc.ts";
+import { INVALID_REQUEST, readMessage, REFUSED, rpcFault, rpcNotification, secondInitialize, type RpcMessage } from "./gateway-rpc.ts";
 import { openLines, type Lines } from "./serve-lines.ts";
 import { SseReader } from "./sse-reader.ts";
 
@@ -39,6 +39,7 @@ class Bridge {
   readonly #token: string;
   readonly #agent: http.Agent;
   readonly #request: typeof http.request;
+  /** The client's own initialize, once the host has taken it. */
   #initialize: string | null = null;
   #session: string | null = null;
   #version: string | null = null;
@@ -63,8 +64,8 @@ class Bridge {
     // Answered here as without a host: the door's own answer to it is none that a line could carry.
     if (message.kind === "invalid") return this.lines.write(rpcFault(message.id, INVALID_REQUEST, message.message));
     if (message.kind === "request" && message.method === "initialize") {
-      this.#initialize = text;
-      this.#ready = this.#forward(message, text);
+      // It waits for an earlier one, as everything does: a session begins once.
+      this.#ready = this.#ready.then(() => (this.#initialize === null ? this.#forward(message, text) : this.lines.write(secondInitialize(message.id))));
       return;
     }
     const sent = this.#ready.then(() => this.#forward(message, text));
@@ -86,7 +87,7 @@ class Bridge {
         res = await this.#send("POST", text, session);
       }
       await this.#read(res, (answer, answerText) => {
-        if (message.kind === "request" && message.method === "initialize") this.#opened(res, answer);
+        if (message.kind === "request" && message.method === "initialize") this.#opened(res, answer, text);
         // The door refused before it looked at the message, so the answer cannot say whose it is.
         if (answer["id"] !== null) this.lines.writeText(answerText);
         else if (message.kind === "request") this.lines.write({ ...answer, id: message.id });
@@ -98,10 +99,13 @@ class Bridge {
     }
   }
 
-  #opened(res: IncomingMessage, answer: JsonObject): void {
+  #opened(res: IncomingMessage, answer: JsonObject, initialize: string): void {
     const id = res.headers["mcp-session-id"];
     const version = own(answer["result"], "protocolVersion");
-    if (typeof id === "string") this.#session = id;
+    if (typeof id === "string") {
+      this.#session = id;
+      this.#initialize = initialize;
+    }
     if (typeof version === "string") this.#version = version;
   }
 
@@ -110,8 +114,9 @@ class Bridge {
     if (this.#session !== lost) return this.#renewal ?? Promise.resolve();
     this.#session = null;
     this.#renewal = (async () => {
-      const res = await this.#send("POST", this.#initialize, null);
-      await this.#read(res, (answer) => this.#opened(res, answer));
+      const initialize = this.#initialize!;
+      const res = await this.#send("POST", initialize, null);
+      await this.#read(res, (answer) => this.#opened(res, answer, initialize));
       if (this.#session === null) throw new Error("the host refused a new session");
       (await this.#send("POST", JSON.stringify(rpcNotification("notifications/initialized")), this.#session)).resume();
       this.#listen();

@@ -2,7 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import type { Json } from "../base/json.ts";
 import type { Principal } from "../base/principal.ts";
 import type { Gateway } from "./gateway.ts";
-import { INVALID_REQUEST, readMessage, rpcFault, rpcResult, RpcError } from "./gateway-rpc.ts";
+import { INVALID_REQUEST, readMessage, rpcFault, rpcResult, RpcError, secondInitialize } from "./gateway-rpc.ts";
 import type { GatewaySession } from "./gateway-session.ts";
 import { openLines } from "./serve-lines.ts";
 
@@ -24,7 +24,7 @@ export async function serveStdio(options: ServeStdioOptions): Promise<void> {
     const message = readMessage(value);
     if (message.kind === "request" && message.method === "initialize") {
       try {
-        if (session) throw new RpcError(INVALID_REQUEST, "the session is initialized already");
+        if (session) return lines.write(secondInitialize(message.id));
         const opened = gateway.open(message.params, principal, outlet);
         session = opened.session;
         lines.write(rpcResult(message.id, opened.result));

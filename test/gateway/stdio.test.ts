@@ -141,6 +141,26 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])("%s", (way) => {
     await pipe.hear((m) => m["id"] === 4 && m["result"] !== undefined);
   });
 
+  it("refuses a second initialize, and the session goes on as it began", async () => {
+    await pipe.hello({ sampling: {} });
+    for (const id of ["again", "once more"])
+      pipe.say({ jsonrpc: "2.0", id, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {} } });
+    for (const id of ["again", "once more"])
+      expect(await pipe.hear((m) => m["id"] === id)).toMatchObject({ error: { code: -32600, message: expect.stringContaining("initialized already") } });
+    pipe.say(call(1, "demo_think"));
+    pipe.say({ jsonrpc: "2.0", id: (await pipe.hear((m) => m["method"] === "sampling/createMessage"))["id"], result: { model: "m" } });
+    await pipe.hear((m) => m["id"] === 1);
+    pipe.input.end();
+    await done;
+    expect(kit.endedSessions).toHaveLength(1);
+  });
+
+  it("takes an initialize after one that could not be used", async () => {
+    pipe.say({ jsonrpc: "2.0", id: 0, method: "initialize", params: {} });
+    expect(await pipe.hear((m) => m["id"] === 0)).toMatchObject({ error: { code: -32602 } });
+    expect(await pipe.hello()).toMatchObject({ result: { protocolVersion: "2025-11-25" } });
+  });
+
   it("cancels by notification, asks the client, and ends with its input", async () => {
     await pipe.hello({ sampling: {} });
     pipe.say(call(5, "demo_think"));
