@@ -49,6 +49,7 @@ ${table(
 `,
 ).join("\n")}`;
 
+const UNKNOWN_ONCE_SENT = ["TIMEOUT", "CANCELLED", "APP_REMOVED"];
 const errors = `# Error codes of calls
 
 Made from \`src/base/errors.ts\` by \`npm run generate\`. Do not edit.
@@ -56,11 +57,11 @@ Made from \`src/base/errors.ts\` by \`npm run generate\`. Do not edit.
 A call that does not succeed carries one error of this shape, at every door:
 
 \`\`\`json
-{ "ok": false, "error_code": "TIMEOUT", "message": "…", "retryable": true, "source": "kit", "details": {} }
+{ "ok": false, "error_code": "RATE_LIMITED", "message": "…", "retryable": true, "source": "kit", "details": {} }
 \`\`\`
 
 \`source\` is \`app\` when the tool itself said so: then \`error_code\`, \`message\` and \`retryable\` are the tool's own, or \`TOOL_FAILED\` where it gave none.
-\`retryable\` says whether the same call may work later. A call whose outcome is \`unknown\` was sent and its fate is not known: the kit never sends it again by itself.
+\`retryable\` says whether the same call may work later. A call whose outcome is \`unknown\` was sent and its fate is not known: the kit never sends it again by itself, and \`retryable\` is false whatever the code, for the thing may have been done.
 Every call, refused or not, ends with one receipt: \`tool.completed\`, or \`tool.failed\` with the code and, for an unknown outcome, \`data.outcome: unknown\`.
 
 ${table(
@@ -68,9 +69,9 @@ ${table(
   Object.entries(ERROR_CODES).map(([code, row]) => [
     `\`${code}\``,
     row.meaning,
-    row.retryable ? "yes" : "no",
+    row.retryable ? (UNKNOWN_ONCE_SENT.includes(code) ? "until it is sent" : "yes") : "no",
     row.sent ? "perhaps" : "no",
-    row.sent && ["TIMEOUT", "CANCELLED", "APP_REMOVED"].includes(code) ? "unknown once sent" : "failed",
+    UNKNOWN_ONCE_SENT.includes(code) ? "unknown once sent" : "failed",
   ]),
 )}
 

@@ -4,7 +4,7 @@ import type { Json } from "./json.ts";
 export type Outcome = "succeeded" | "failed" | "unknown";
 
 interface ErrorRow {
-  /** Whether the same call may work later without a change. */
+  /** Whether the same call may work later without a change; never where its outcome is unknown. */
   readonly retryable: boolean;
   /** Whether the call was refused before it was sent to the app. */
   readonly sent: boolean;
@@ -66,8 +66,9 @@ export class KitError extends Error {
     this.name = "KitError";
     this.code = code;
     this.details = options.details;
-    this.retryable = options.retryable ?? ERROR_CODES[code].retryable;
     this.outcome = options.outcome ?? (code === "TIMEOUT" ? "unknown" : "failed");
+    // Whoever sends a call again whose fate is unknown may do the thing twice.
+    this.retryable = options.retryable ?? (this.outcome !== "unknown" && ERROR_CODES[code].retryable);
   }
 
   /** The border shape of this error. */

@@ -107,7 +107,7 @@ export function createCallJournal(deps: CallJournalDeps): CallJournal {
     lost({ record, callId, at }) {
       const text = (key: string): string => String(own(record, key) ?? "");
       const optional = (key: string): string | undefined => (own(record, key) === undefined ? undefined : text(key));
-      const error = new KitError("APP_UNAVAILABLE", "the host died while the call ran; whether it took effect is unknown", { retryable: false });
+      const error = new KitError("APP_UNAVAILABLE", "the host died while the call ran; whether it took effect is unknown", { outcome: "unknown" });
       const event: AuditEvent = { event: "call.done", call_id: callId, outcome: "unknown", error_code: error.code, message: error.message };
       const subject = Object.fromEntries(SUBJECT_KEYS.map((key) => [key, own(record, key)]));
       void deps.audit.note({ ...event, approval_id: own(record, "approval_id") }, subject);

@@ -84,7 +84,7 @@ export function openHttpLink(url: string, certFile: string | null): HttpLink {
 /** A host that does not answer. What had been sent, and was no mere question, may have taken effect: it must not be sent again unseen. */
 function unanswered(message: string, sent: boolean, cause: unknown): KitError {
   if (!sent) return new KitError("APP_UNAVAILABLE", message, { cause });
-  return new KitError("APP_UNAVAILABLE", `${message}; whether the request took effect is unknown`, { cause, outcome: "unknown", retryable: false });
+  return new KitError("APP_UNAVAILABLE", `${message}; whether the request took effect is unknown`, { cause, outcome: "unknown" });
 }
 
 /** The whole body as text. Rejects with a KitError when it is cut off; `acted`: the request asked for more than an answer. */

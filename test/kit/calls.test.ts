@@ -146,7 +146,7 @@ describe("the one way a call runs", () => {
 
   it("tells an unknown outcome after a time-out and never sends again", async () => {
     const done = await t.kit.callTool("org.test.box.slow", {});
-    expect(done).toMatchObject({ ok: false, outcome: "unknown", error: { error_code: "TIMEOUT", retryable: true } });
+    expect(done).toMatchObject({ ok: false, outcome: "unknown", error: { error_code: "TIMEOUT", retryable: false } });
   });
 
   it("cancels for a caller who goes away, also while it waits for a person", async () => {
@@ -194,7 +194,7 @@ describe("the one way a call runs", () => {
   it("fails a running call at once with an unknown outcome when the process dies, and the app comes back", async () => {
     const before = t.pid("org.test.strict");
     const done = await t.kit.callTool("org.test.strict.die", {});
-    expect(done).toMatchObject({ outcome: "unknown", error: { error_code: "APP_UNAVAILABLE" } });
+    expect(done).toMatchObject({ outcome: "unknown", error: { error_code: "APP_UNAVAILABLE", retryable: false } });
     expect(done.error?.message).toContain("exited with code 3");
     await until(() => t.pid("org.test.strict") !== null && t.pid("org.test.strict") !== before);
     await until(() => t.kit.status().apps.find((a) => a.package === "org.test.strict")?.state === "ready");
