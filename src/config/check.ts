@@ -4,6 +4,7 @@ import { MAX_TIMER_MS, parseDuration, parseRate, parseSize } from "../base/durat
 import { setOwn } from "../base/json.ts";
 import { CheckLog, INVALID } from "./check-log.ts";
 import { interpolate, type ExpressionFault, type VariableSource } from "./interpolate.ts";
+import { isOff } from "./is-off.ts";
 import { convertText, isPlainNumber, wantsNumber } from "./numbers.ts";
 import { firstKey, formatPath, isBroken, plainValue, typeOf } from "./nodes.ts";
 import type { ListNode, MapNode, ScalarNode, Span, TextNode } from "./nodes.ts";
@@ -138,6 +139,7 @@ class Checker {
     if (isBroken(node)) return this.#log.markWrong();
     if (this.#nullRemoves && node.kind === "scalar" && node.value === null) return child.title === "AppEntry" ? undefined : null;
     if (child.title === "AppEntry" && node.kind === "scalar" && node.value === null) return {};
+    if (child.title === "AppEntry" && isOff(node, this.#variables)) return this.#log.forLater(() => this.check(node, child, keySpan));
     return this.check(node, child, keySpan);
   }
 
@@ -218,19 +220,13 @@ class Checker {
     if (!allows(shape, "number") && !Number.isInteger(value))
       return this.#log.report("wrong-type", node, `${nameOf(this.#log.path)} must be a whole number, found ${source || node.text}`);
     const { minimum, maximum } = shape;
-    if (minimum !== undefined && value < minimum)
-      return this.#log.report(
-        "out-of-range",
-        node,
-        `${nameOf(this.#log.path)} must be ${minimum} or more${source ? `; ${source} is less` : `, found ${node.text}`}`,
-      );
-    if (maximum !== undefined && value > maximum)
-      return this.#log.report(
-        "out-of-range",
-        node,
-        `${nameOf(this.#log.path)} must be ${maximum} or less${source ? `; ${source} is more` : `, found ${node.text}`}`,
-      );
+    if (minimum !== undefined && value < minimum) return this.#outOfRange(node, `${minimum} or more`, source && `${source} is less`);
+    if (maximum !== undefined && value > maximum) return this.#outOfRange(node, `${maximum} or less`, source && `${source} is more`);
     return this.#unit(node, value, shape, source);
+  }
+
+  #outOfRange(node: ScalarNode, bound: string, why: string): typeof INVALID {
+    return this.#log.report("out-of-range", node, `${nameOf(this.#log.path)} must be ${bound}${why ? `; ${why}` : `, found ${node.text}`}`);
   }
 
   #text(node: ScalarNode, value: string, shape: Shape, source: string): unknown {

@@ -121,6 +121,24 @@ describe("in files", () => {
     expect(result.diagnostics[0]!.path).toBe("mcp.args[1]");
   });
 
+  test("what an app that is not enabled lacks is a warning, and holds nothing back", () => {
+    const entry = (enabled: string): string =>
+      `    ${enabled}\n    mcp: { url: 'https://x/mcp', headers: { Authorization: 'Bearer \${ONE}', X: '\${file:gone}' } }\n`;
+    const of = (enabled: string, env = {}) => {
+      const result = load({ env, files: { "topology/topology.yaml": `topology: 1\napps:\n  b:\n${entry(enabled)}` } });
+      return [
+        result.unitOk,
+        result.config?.apps.map((app) => (app.kind === "parked" ? app.state : app.kind)),
+        result.diagnostics.map((d) => `${d.severity} ${d.code}`),
+      ];
+    };
+    const told = (severity: string): string[] => [`${severity} unset-variable`, `${severity} secret-file`];
+    for (const off of ["enabled: false", "enabled: ${USE_B:-false}", "enabled: ${OFF}"])
+      expect(of(off, { OFF: "false" })).toEqual([true, ["disabled"], told("warning")]);
+    for (const on of ["enabled: true", "enabled: ${USE_B:-true}", "trust: low"]) expect(of(on)).toEqual([false, ["failed"], told("error")]);
+    expect(of("enabled: ${GONE}")).toEqual([false, ["failed"], ["error unset-variable", ...told("error")]]);
+  });
+
   test("names of the environment are own names only", () => {
     expect(lines(load(withManifest("package: a\nname: ${constructor}\nmcp: { command: node }\n")))[0]).toContain(
       "the environment variable constructor is not set",
