@@ -2,6 +2,7 @@ import { pino } from "pino";
 import { messageOf } from "./base/errors.ts";
 import { formatLogLine } from "./base/log-line.ts";
 import type { Masker } from "./base/masking.ts";
+import { LOCAL_DOOR, probeDoor } from "./control/http-server.ts";
 import { claimRunFile, type RunFile } from "./control/run-file.ts";
 import { openDoor, type Door } from "./door.ts";
 import type { Kit, Logger } from "./kit-api.ts";
@@ -80,7 +81,7 @@ const FORCED_WAIT = 200;
 
 /**
  * Claims the workspace, starts its apps and opens its door. Throws a HostRunningError when another process has the workspace, and an Error
- * that names the setting when the door does not open; nothing is left running then.
+ * that names the setting when the door does not open; nothing is left running then, and where the address is taken nothing was started.
  */
 export async function startHost(options: StartOptions): Promise<StartedHost> {
   const { workspace, log } = options;
@@ -93,6 +94,8 @@ export async function startHost(options: StartOptions): Promise<StartedHost> {
     await claim.release();
   };
   try {
+    // Apps that were started for nothing may have done something already.
+    await probeDoor(workspace.boot.gateway ?? LOCAL_DOOR);
     await kit.start();
     door = await openDoor({ kit, plan: workspace.boot, log, version: options.version });
     kit.setGatewayUrl(workspace.boot.gateway === null ? null : `${door.url}/mcp`);

@@ -5,6 +5,7 @@ import { stringifyExact } from "../base/exact-json.ts";
 import type { Logger } from "../kit-api.ts";
 import { bodyToJson, INTERNAL_ERROR, REFUSED, rpcFault } from "../mcp/gateway-rpc.ts";
 import { HttpError, statusOf } from "./http-errors.ts";
+import { REALM } from "./port-probe.ts";
 import type { Reply } from "./route.ts";
 
 /** How long the rest of a refused body is read and thrown away, in milliseconds. */
@@ -70,7 +71,7 @@ export function refuse(req: IncomingMessage, res: ServerResponse, thrown: unknow
 /** The refusal of a request without a good token. */
 export function unauthorized(): HttpError {
   return new HttpError("UNAUTHORIZED", "a token is needed: Authorization: Bearer <token>; data/run/caller.token and operator.token hold them", {
-    headers: { "WWW-Authenticate": 'Bearer realm="aurora-mcp"' },
+    headers: { "WWW-Authenticate": `Bearer realm="${REALM}"` },
   });
 }
 

@@ -13,6 +13,7 @@ import { checkBodyHeaders, readJsonBody } from "./body.ts";
 import { allowedHosts, hostAllowed, isLoopback, originAllowed, urlHost, type AllowedHosts } from "./host-guard.ts";
 import { HttpError } from "./http-errors.ts";
 import { Context } from "./request-context.ts";
+import { listenAt, probePort } from "./port-probe.ts";
 import { compileRoutes, type Route } from "./route.ts";
 import { CALLER, type TokenSet } from "./tokens.ts";
 
@@ -122,7 +123,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   server.on("upgrade", (req, socket, head) => upgrade(req, socket, head, allowed, identify, options.onUpgrade));
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => answerBadRequest(error, socket));
 
-  await listen(server, gateway);
+  await listenAt(server, gateway);
   const address = server.address() as AddressInfo;
   allowed = allowedHosts(gateway.host, address.port, gateway.allowedHosts);
   const shown = gateway.host === "0.0.0.0" ? "127.0.0.1" : gateway.host === "::" ? "::1" : gateway.host;
@@ -196,6 +197,13 @@ function upgrade(
   }
 }
 
+/** Rejects as {@link startHttpServer} would at this moment; leaves nothing open. */
+export async function probeDoor(gateway: GatewayPlan): Promise<void> {
+  refuseOpenDoors(gateway);
+  if (gateway.tls) readTls(gateway.tls);
+  await probePort(gateway);
+}
+
 /** Beyond loopback a token and TLS are needed, or the explicit word that a proxy does the TLS. */
 function refuseOpenDoors(gateway: GatewayPlan): void {
   if (isLoopback(gateway.host)) return;
@@ -211,19 +219,4 @@ function readTls(tls: { readonly cert: string; readonly key: string }): { cert: 
   } catch (error) {
     throw new Error(`gateway.tls: ${messageOf(error)}`, { cause: error });
   }
-}
-
-function listen(server: http.Server, gateway: GatewayPlan): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      const where = `${urlHost(gateway.host)}:${gateway.port}`;
-      const why =
-        error.code === "EADDRINUSE" ? `${where} is in use by another program` : error.code === "EACCES" ? `no right to listen on ${where}` : messageOf(error);
-      reject(new Error(`gateway.listen: ${why}; choose another port (0 is any free one)`, { cause: error }));
-    });
-    server.listen(gateway.port, gateway.host.replace(/^\[|\]$/g, ""), () => {
-      server.removeAllListeners("error");
-      resolve();
-    });
-  });
 }

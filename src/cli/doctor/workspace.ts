@@ -1,8 +1,9 @@
 import { constants } from "node:fs";
 import { access, mkdtemp, rm, stat } from "node:fs/promises";
-import { createServer } from "node:net";
 import path from "node:path";
+import { messageOf } from "../../base/errors.ts";
 import { isUnder } from "../../config/hosts.ts";
+import { probePort } from "../../control/port-probe.ts";
 import { realPath, rootFolder } from "../../files/real-path.ts";
 import type { AppPlan, Plan } from "../../plan/types.ts";
 import type { Check, Patient } from "./check.ts";
@@ -127,17 +128,12 @@ export async function checkPort(plan: Plan, runningUrl: string | null): Promise<
   if (plan.gateway === null) return { name, state: "ok", message: "no gateway" };
   const { host, port } = plan.gateway;
   if (runningUrl !== null) return { name, state: "ok", message: `the host of this workspace runs at ${runningUrl}` };
-  const fault = await new Promise<NodeJS.ErrnoException | null>((resolve) => {
-    const server = createServer();
-    server.once("error", resolve);
-    server.listen({ host, port }, () => server.close(() => resolve(null)));
-  });
-  if (fault === null) return { name, state: "ok", message: port === 0 ? `${host}, any free port` : `${host}:${port} is free` };
-  const help =
-    fault.code === "EADDRINUSE"
-      ? `another program has it: stop that, or change gateway.listen in ${plan.topologyFile} (port 0 takes any free one)`
-      : "change gateway.listen in topology.yaml";
-  return { name, state: "problem", message: `cannot listen on ${host}:${port}: ${fault.code ?? fault.message}`, help };
+  try {
+    await probePort({ host, port });
+  } catch (error) {
+    return { name, state: "problem", message: messageOf(error), help: `stop what has it, or change gateway.listen in ${plan.topologyFile}` };
+  }
+  return { name, state: "ok", message: port === 0 ? `${host}, any free port` : `${host}:${port} is free` };
 }
 
 /** Warns of apps that are handed the workspace itself: whoever can edit its YAML can run programs as this user. */
