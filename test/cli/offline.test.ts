@@ -47,10 +47,15 @@ describe("a new workspace", () => {
     for (const [flag, word] of [
       ["--app", "Bad Name"],
       ["--listen", "127.0.0.1:70000"],
+      ["--listen", "0.0.0.0:80"],
+      ["--listen", "[::]:0"],
+      ["--listen", "host.example:7800"],
       ["--name", "x".repeat(101)],
     ])
       expect(await runCli(["init", "--yes", flag!, word!], { cwd: folder })).toMatchObject({ code: 2, stdout: "" });
     expect(await readdir(folder)).toEqual([]);
+    const open = await runCli(["init", "--yes", "--listen", "0.0.0.0:80"], { cwd: folder });
+    expect(open.stderr).toMatch(/0\.0\.0\.0:80 is open to other machines.*such as 127\.0\.0\.1:7800.*gateway\.tls/s);
     await mkdir(path.join(folder, "topology", "policies"), { recursive: true });
     await writeFile(path.join(folder, "topology", "policies", "default.yaml"), "rules: []\n");
     expect(await runCli(["init", "--yes"], { cwd: folder })).toMatchObject({ code: 2, stderr: expect.stringMatching(/default\.yaml is there already/) });

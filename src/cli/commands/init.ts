@@ -1,5 +1,6 @@
 import { access, appendFile, readFile } from "node:fs/promises";
 import path from "node:path";
+import { isLoopback } from "../../control/host-guard.ts";
 import { askLine, askYesNo } from "../ask.ts";
 import { CliError } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
@@ -25,7 +26,7 @@ export const initCommand = defineCommand<InitFlags>({
   options: (command) =>
     command
       .option("--name <name>", "name of the host")
-      .option("--listen <address:port>", "address of the HTTP door; port 0 is any free one")
+      .option("--listen <address:port>", "loopback address of the HTTP door; port 0 is any free one")
       .option("--app <name>", "also scaffold a first app of this name")
       .option("--no-app", "no first app")
       .option("--yes", "ask nothing"),
@@ -34,8 +35,13 @@ export const initCommand = defineCommand<InitFlags>({
     const file = path.join(root, "topology", "topology.yaml");
     if (await exists(file)) throw new CliError(`${file} is there already; edit it, or run init in another folder`);
     const answers = await complete(context, options, path.basename(root));
-    const port = /^(?:\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):([0-9]{1,5})$/.exec(answers.listen)?.[1];
-    if (port === undefined || Number(port) > 65_535) throw new CliError(`"${answers.listen}" is not an address with a port, such as ${DEFAULT_LISTEN}`);
+    const [, host = "", port = ""] = /^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):([0-9]{1,5})$/.exec(answers.listen) ?? [];
+    if (port === "" || Number(port) > 65_535) throw new CliError(`"${answers.listen}" is not an address with a port, such as ${DEFAULT_LISTEN}`);
+    if (!isLoopback(host))
+      throw new CliError(
+        `${answers.listen} is open to other machines, and a host starts there only with TLS: run init with a loopback address, such as ${DEFAULT_LISTEN}, ` +
+          `and then write gateway.listen and gateway.tls (cert and key) into topology.yaml; behind a proxy that does TLS, gateway.allow_insecure_listen: true`,
+      );
     if (answers.name.length > 100) throw new CliError("the name of the host is too long: 100 characters at most");
     const files = await exampleFiles("workspace", root, (text) =>
       text.replace("name: my-host", () => `name: ${JSON.stringify(answers.name)}`).replace(`"${DEFAULT_LISTEN}"`, () => JSON.stringify(answers.listen)),
