@@ -38,6 +38,11 @@ export interface PinContext {
   readonly findings: (item: PinItem) => readonly string[];
 }
 
+/** Whether nothing that an app shows may be used before a person has accepted it. */
+export function waitsForPerson(mode: PinMode, trust: Trust): boolean {
+  return mode === "enforce" || (mode === "first_use" && trust === "low");
+}
+
 /** Digest over every field of a definition as the server sent it; no Unicode normalisation, order of keys aside. */
 export function pinOf(definition: Json): string {
   return digest(definition, "pin");

@@ -103,6 +103,24 @@ describe("a new workspace", () => {
     await writeFile(topology, before);
   });
 
+  it("apps add and import say which apps wait for a person, and how to accept them", async () => {
+    const topology = path.join(root, "topology/topology.yaml");
+    const before = await readFile(topology, "utf8");
+    const add = (name: string, ...more: string[]): string[] => ["apps", "add", name, ...more, "--", "node"];
+    expect((await run(...add("org.my.low"))).stderr).toMatch(
+      /no tool of org\.my\.low is shown .*its trust is low.*\n {2}aurora-mcp lock --accept org\.my\.low\n/,
+    );
+    expect((await run(...add("org.my.mid", "--trust", "medium"))).stderr).not.toContain("lock --accept");
+    await writeFile(topology, `${before}\npins: enforce\n`);
+    expect((await run(...add("org.my.mid", "--trust", "medium", "--dry-run"))).stderr).toMatch(/pins: enforce.*\n {2}aurora-mcp lock --accept org\.my\.mid\n/);
+    await writeFile(topology, before);
+    const file = path.join(root, "servers.json");
+    await writeFile(file, JSON.stringify({ mcpServers: { a: { command: "node" }, b: { command: "node", disabled: true } } }));
+    expect((await json("import", file)).value).toMatchObject({ apps: ["imported.a", "imported.b"], waiting: ["imported.a"] });
+    await rm(file);
+    await writeFile(topology, before);
+  });
+
   it("the scaffolded app passes its own tests and apps check", async () => {
     await promisify(execFile)(process.execPath, ["--test"], { cwd: path.join(root, "apps/aurora-app-hello") });
     expect(await json("apps", "check")).toEqual({ code: 0, value: [] });

@@ -5,7 +5,9 @@ import { InvalidArgumentError } from "commander";
 import type { Diagnostic } from "../../base/diagnostics.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Json, JsonObject } from "../../base/json.ts";
-import { escapeInvisible } from "../../base/text.ts";
+import { escapeInvisible, listWords } from "../../base/text.ts";
+import { waitsForPerson } from "../../tools/pins.ts";
+import type { Trust } from "../../tools/types.ts";
 import { readPairs } from "../arguments.ts";
 import { CliError, EXIT } from "../cli-error.ts";
 import { collect, defineCommand } from "../command.ts";
@@ -127,14 +129,27 @@ async function edit(
   const masker = createMasker(apps.flatMap((app) => findSecrets(app.entry, []).values.filter((value) => !value.includes("${"))));
   // A line with a variable is shown as it is but for whole secrets: `Bearer ${TOKEN}` only has the shape of one.
   const added = change.added.map((line) => (line.includes("${") ? masker.known(line) : masker.text(line)));
-  if (options.json) context.json({ file: topologyFile, written: !how.dryRun, added, apps: apps.map((app) => app.package), ...how.more });
+  const waiting = apps.filter(({ package: name, entry }) => waitsAtFirst(now, name, entry)).map((app) => app.package);
+  if (options.json) context.json({ file: topologyFile, written: !how.dryRun, added, apps: apps.map((app) => app.package), waiting, ...how.more });
   else
     context.out(
       `${how.dryRun ? "would add to" : "added to"} ${topologyFile}:\n${added.map((line) => context.style("green", `+ ${escapeInvisible(line)}`)).join("\n")}`,
     );
+  if (waiting.length > 0 && !options.json)
+    context.note(
+      `\n${context.noteStyle("yellow", "next")}: no tool of ${listWords(waiting)} is shown or can be called before a person has accepted it ` +
+        `(${now.plan?.pins === "enforce" ? "pins: enforce" : "its trust is low; with trust: medium in its entry each is taken as it is first seen"}). Once it runs, look and accept:\n` +
+        waiting.map((name) => `  aurora-mcp lock --accept ${name}`).join("\n"),
+    );
   if (how.dryRun) return EXIT.ok;
   if (now.diagnostics.length > 0) context.note(`\n${printFindings(context, now, now.diagnostics, "text")}`);
   return EXIT.ok;
+}
+
+/** Whether what a new app shows waits for a person; by its own lines where the rest has errors, such as variables that are set elsewhere. */
+function waitsAtFirst({ plan }: Workspace, name: string, entry: JsonObject): boolean {
+  if (entry["enabled"] === false) return false;
+  return waitsForPerson(plan?.pins ?? "first_use", plan?.apps.get(name)?.trust ?? ((entry["trust"] ?? "low") as Trust));
 }
 
 function map(key: string, words: readonly string[] | undefined, option: string): JsonObject {
