@@ -109,7 +109,16 @@ class HostedKit implements Kit {
     if (!reading.unitOk) this.#teller.tellDenied(text, plan.name);
     this.#tellUnused(reading.diagnostics);
     if (this.#options.watch ?? true) {
-      this.#follower = followWorkspace(plan, reading, { reload: () => this.reload(), held: () => this.#events.emit("edited") }, this.#log);
+      this.#follower = followWorkspace(
+        plan,
+        reading,
+        {
+          reload: () => this.reload(),
+          beside: async () => this.#tellUnused((await this.#reloader.lookBeside()).diagnostics),
+          held: () => this.#events.emit("edited"),
+        },
+        this.#log,
+      );
     }
   }
 

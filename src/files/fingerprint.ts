@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile, readlink, stat } from "node:fs/promises";
 import path from "node:path";
 import { expandPattern } from "./path-glob.ts";
+import { stampsBeside } from "./yaml-entries.ts";
 
 /** What a workspace consists of: files that are named, and patterns that name more. All absolute. */
 export interface WatchedSet {
@@ -13,6 +14,8 @@ export interface WatchedSet {
 export interface Fingerprint {
   /** Hash of the content of each file that is there (links followed). */
   readonly hashes: ReadonlyMap<string, string>;
+  /** Stamps of the YAML files that lie in the same folders and are none of the set. */
+  readonly beside: ReadonlyMap<string, string>;
   /** Folders in which a change could change the set or a content. */
   readonly folders: ReadonlySet<string>;
 }
@@ -36,6 +39,7 @@ export class Fingerprinter {
       if (hash !== null) hashes.set(file, hash);
     }
     for (const file of this.#known.keys()) if (!hashes.has(file)) this.#known.delete(file);
+    const beside = await stampsBeside(files, folders);
     const links = new LinkWalk();
     for (const folder of folders) await links.follow(folder);
     for (const file of files) {
@@ -43,7 +47,7 @@ export class Fingerprinter {
       if (target !== null) folders.add(await nearestFolder(target));
     }
     for (const folder of links.folders) folders.add(folder);
-    return { hashes, folders };
+    return { hashes, beside, folders };
   }
 
   async #hash(file: string): Promise<string | null> {

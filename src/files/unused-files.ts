@@ -1,12 +1,13 @@
-import { readdirSync, readFileSync, type Dirent } from "node:fs";
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import { warningAt } from "../base/diagnostic-codes.ts";
 import type { Diagnostic } from "../base/diagnostics.ts";
 import { formatPath } from "../config/nodes.ts";
 import type { Config, SourceText } from "../config/types.ts";
-import { isIgnoredName, patternTakes } from "./path-glob.ts";
+import { patternTakes } from "./path-glob.ts";
 import { displayName, MAX_CONFIG_BYTES, type FilePattern } from "./read-set.ts";
 import { createPace, createStats } from "./stats.ts";
+import { entriesOf, isYamlName } from "./yaml-entries.ts";
 
 const MAX_DEPTH = 3;
 const MAX_ENTRIES = 1_000;
@@ -123,21 +124,13 @@ async function yamlFiles(folders: readonly string[], dataDir: string | undefined
         const target = path.join(folder, entry.name);
         if (entry.isDirectory()) {
           if (depth < MAX_DEPTH && !OTHER_FOLDERS.test(entry.name)) queue.push({ folder: target, depth: depth + 1 });
-        } else if (YAML.test(entry.name) && !entry.name.startsWith(".") && !isIgnoredName(entry.name)) files.push(target);
+        } else if (isYamlName(entry.name)) files.push(target);
       }
       left -= entries.length;
       await pace();
     }
   }
   return files;
-}
-
-function entriesOf(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
 }
 
 function finding(config: Config, patterns: readonly FilePattern[], file: string, role: Role): Diagnostic {

@@ -20,6 +20,8 @@ export interface WatchOptions {
   readonly mode: "auto" | "events" | "poll";
   /** The content of the set differs from what was last told: look again. */
   readonly onChange: () => void;
+  /** A YAML file that is none of the set came, changed or went in a folder that is watched, or lay there at the first look. Not told with a change of the set. */
+  readonly onBeside?: () => void;
   readonly onProblem: (message: string) => void;
   /** How long the set must be quiet before a change is told (default 300), and the longest time that goes on (default 2000). */
   readonly debounceMs?: number;
@@ -69,6 +71,8 @@ class Watch implements WorkspaceWatch {
   readonly #ownWrites = new Map<string, Set<string>>();
   #set: WatchedSet;
   #known: ReadonlyMap<string, string> = new Map();
+  /** Files beside the set. At first none is known, for one may have come since the set was loaded. */
+  #beside: ReadonlyMap<string, string> = new Map();
   #polling: boolean;
   #timer: NodeJS.Timeout | null = null;
   #firstEventAt: number | null = null;
@@ -156,7 +160,10 @@ class Watch implements WorkspaceWatch {
       if (this.#closed) return;
       const changed = differing(this.#known, now.hashes);
       this.#known = now.hashes;
+      const besides = differing(this.#beside, now.beside);
+      this.#beside = now.beside;
       if (changed.some((file) => !this.#isOwnWrite(file, now.hashes.get(file)))) this.#options.onChange();
+      else if (besides.length > 0) this.#options.onBeside?.();
       if (!this.#watchFolders(now.folders)) return;
     }
   }

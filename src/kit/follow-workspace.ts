@@ -16,6 +16,8 @@ export interface WorkspaceFollower {
 /** What a change of the files leads to. */
 export interface FollowHooks {
   readonly reload: () => Promise<unknown>;
+  /** A file came, changed or went that is none of the configuration, but may be meant to be. */
+  readonly beside: () => Promise<unknown>;
   /** Nothing is taken over, because `reload` is off. */
   readonly held: () => void;
 }
@@ -36,6 +38,7 @@ export function followWorkspace(plan: Plan, reading: PlanReading, on: FollowHook
       }
       on.reload().catch((error: unknown) => log.error({ error: messageOf(error) }, "reload failed"));
     },
+    onBeside: () => void on.beside().catch((error: unknown) => log.error({ error: messageOf(error) }, "the configuration could not be looked through")),
     onProblem: (message) => log.warn({}, message),
   });
   return {

@@ -29,6 +29,8 @@ export interface Reloader {
   reload(apply: boolean): Promise<ReloadResult>;
   /** What a reload would do. */
   preview(): Promise<{ readonly result: ReloadResult; readonly reading: PlanReading }>;
+  /** Looks for files that no pattern finds, and shows them in the state; changes nothing else. */
+  lookBeside(): Promise<PlanReading>;
   state(): ConfigState;
   revision(): number;
   /** Resolves when no reload runs. */
@@ -123,6 +125,14 @@ export function createReloader(topologyFile: string, env: NodeJS.ProcessEnv, mas
       const reading = await read();
       const { result, changes } = judge(reading);
       return { result: resultOf(result, changes, withGone(reading)), reading };
+    },
+    async lookBeside() {
+      await loop.settled();
+      const reading = await read();
+      const isBeside = ({ code }: DiagnosticJson): boolean => code === "unused-file";
+      if (reading.config !== null)
+        state = { ...state, warnings: [...state.warnings.filter((d) => !isBeside(d)), ...findings(reading, "warning").filter(isBeside)] };
+      return reading;
     },
     state: () => state,
     revision: () => revision,

@@ -1,5 +1,6 @@
+import { readFile, rm } from "node:fs/promises";
 import path from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { createKit } from "../../src/kit.ts";
 import type { Logger } from "../../src/runtime/ports.ts";
 import { loadWorkspace } from "../../src/workspace.ts";
@@ -83,6 +84,29 @@ test("a host says it in its status and once in its log", async () => {
     await kit.reload();
     expect(kit.status().config.warnings).toEqual([expect.objectContaining({ code: "unused-file" })]);
     expect(lines.filter((line) => line.startsWith("no pattern finds topology/policies/e.yml"))).toHaveLength(1);
+  } finally {
+    await kit.close({ force: true });
+  }
+});
+
+test.each(["auto", "off"])("a running host notices one that appears (reload %s), says it, and takes it back when it has gone", async (reload) => {
+  await found({});
+  const text = await readFile(path.join(ws.root, "topology", "topology.yaml"), "utf8");
+  await ws.write("topology/topology.yaml", `${text}\nreload: ${reload}\n`);
+  const lines: string[] = [];
+  const say = (_fields: object, message: string): void => void lines.push(message);
+  const log: Logger = { debug() {}, info: say, warn: say, error: say, child: () => log };
+  const kit = createKit({ topology: ws.topology, log });
+  const warned = () => kit.status().config.warnings.map(({ code }) => code);
+  try {
+    await kit.start();
+    const file = path.join("topology", "policies", "e.yml");
+    await ws.write(file, POLICY);
+    await vi.waitFor(() => expect(lines.filter((line) => line.startsWith("no pattern finds topology/policies/e.yml"))).toHaveLength(1), { timeout: 10_000 });
+    expect(warned()).toEqual(["unused-file"]);
+    await rm(path.join(ws.root, file));
+    await vi.waitFor(() => expect(warned()).toEqual([]), { timeout: 10_000 });
+    expect(lines.filter((line) => line.startsWith("the configuration changed"))).toEqual([]);
   } finally {
     await kit.close({ force: true });
   }
