@@ -40,6 +40,8 @@ export interface Explanation {
   readonly pin: { readonly current: string; readonly accepted: string | null; readonly state: string };
   readonly marks: readonly { readonly session: string; readonly source: string; readonly since: string }[];
   readonly timeout_ms: number;
+  /** What there is to say of the rules that reach the tool. */
+  readonly warnings: readonly string[];
 }
 
 /** What an app asks: a form to fill in, or an address to open, with its host singled out (`reads_as`: as a person reads it, where that differs). */

@@ -75,7 +75,7 @@ export const DIAGNOSTIC_CODES = {
   "empty-rules": "A policy file has no rules and no settings.",
   "rule-gone": "A policy rule that was in force is in no file any more.",
   "rule-too-wide": "A policy rule allows every tool of every app.",
-  "rule-matches-nothing": "A policy rule matches no known app, tool or client.",
+  "rule-matches-nothing": "A policy rule matches no known app, tool or client, or tests an argument that none of the tools which it matches has.",
   "shadowed-rule": "A policy rule never decides, because a stricter one covers, for certain, all that it matches.",
   "risk-conflict": "Two policy rules give one tool different risks.",
   "critical-needs-risk": "An allow or ask rule matches a critical tool without saying risk: critical.",

@@ -46,7 +46,10 @@ export function printStatus(status: KitStatus, style: Style): string {
   line("policy", status.policy.loaded ? count(status.policy.rules, "rule") : style("red", "not loaded: nothing can be called"));
   if (status.approvals.pending > 0) line("approvals", style("yellow", `${status.approvals.pending} waiting: aurora-mcp approvals list`));
   for (const change of status.config.host_changes) line("restart", style("yellow", `${change} changed and waits for a restart of the host`));
-  for (const { file, line: at, severity, code, message } of [...status.config.errors, ...status.config.warnings])
+  const findings = [...status.config.errors, ...status.config.warnings];
+  // What servers really show may give the same warning as what their manifests announce.
+  findings.push(...status.policy.warnings.filter(({ message }) => !findings.some((known) => known.message === message)));
+  for (const { file, line: at, severity, code, message } of findings)
     lines.push(`  ${escapeInvisible(`${file === null ? "" : `${file}:${at}: `}${severity}[${code}]: ${message}`)}`);
   for (const app of status.apps) for (const text of notesOf(app)) lines.push(`  ${app.package}: ${escapeInvisible(text)}`);
   return lines.join("\n");

@@ -10,6 +10,7 @@ import type { Sessions } from "../calls/sessions.ts";
 import { nearest } from "../base/text.ts";
 import type { Tool } from "../tools/types.ts";
 import type { PinBoard } from "./pin-board.ts";
+import { policyFindings } from "./policy-warnings.ts";
 
 /** What is asked of {@link explainTool}. */
 export interface ExplainQuestion {
@@ -64,7 +65,16 @@ export function explainTool(snapshot: Snapshot, name: string, question: ExplainQ
     },
     marks: marks.map((m) => ({ session: m.session, source: m.source, since: new Date(m.since).toISOString() })),
     timeout_ms: decision.timeoutMs ?? plan.callTimeoutMs,
+    warnings: warningsOf(snapshot, tool),
   };
+}
+
+/** Findings of the rules that reach a tool, in words. */
+function warningsOf(snapshot: Snapshot, { app, tool }: Tool): string[] {
+  const rules = snapshot.plan.policy.candidates("tool", app, tool);
+  return policyFindings(snapshot)
+    .filter(({ place, path }) => rules.some((rule) => place?.file === rule.ref.file && `${path}.`.startsWith(`${rule.path([])}.`)))
+    .map(({ message, help }) => [message, ...(help ?? [])].join("; "));
 }
 
 /** One row of `tools list` for every tool that any app shows. `tokens` gives the cost of a tool's schema. */

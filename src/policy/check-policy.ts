@@ -1,7 +1,9 @@
 import { warningAt, type DiagnosticCode } from "../base/diagnostic-codes.ts";
 import type { Diagnostic } from "../base/diagnostics.ts";
 import type { Glob } from "../base/glob.ts";
+import type { Json } from "../base/json.ts";
 import { nearest } from "../base/text.ts";
+import { argumentPaths, hasArgument } from "./argument-names.ts";
 import type { CompiledRule } from "./compile-rule.ts";
 import { matchesAny } from "./rule-index.ts";
 import type { PolicyRules } from "./rules.ts";
@@ -15,10 +17,12 @@ export interface KnownSubject {
   readonly app: string;
   readonly name: string;
   readonly kind: Subject["kind"];
+  /** What it takes, where that is known: a tool's input schema, or one made of a prompt's arguments. */
+  readonly schema?: Json;
 }
 
 /**
- * Warnings about rules against what is known: rules that match nothing, rules that others always overrule, two risks for one
+ * Warnings about rules against what is known: rules that match nothing, be it by an argument that none of their tools has, rules that others always overrule, two risks for one
  * tool, and allow rules that a critical tool ignores. `apps` are all configured packages: of one that shows nothing yet, the
  * tools are taken as unknown and not as missing; null where not all of them can be known. Resource URIs are open-ended and not checked. `clients` are those that topology.yaml
  * names; with none, whoever has a token may have any name.
@@ -47,6 +51,7 @@ export function checkPolicy(
   for (const rule of rules.rules) {
     const matched = subjects.get(rule) ?? [];
     out.push(...(apps === null ? [] : matchesNothing(rule, index, silent)), ...noSuchClient(rule, clients));
+    if (apps !== null) out.push(...noSuchArgument(rule, matched, index, silent));
     if (matched.length > 0 && apps !== null) {
       const over = shadowedBy(rules, rule, matched, index, silent);
       if (over)
@@ -130,6 +135,28 @@ function matchesNothing(rule: CompiledRule, known: KnownIndex, silent: ReadonlyS
     }
   }
   return out;
+}
+
+/** One finding for each argument that nothing has which the rule matches; none while something of that is not known. */
+function noSuchArgument(rule: CompiledRule, matched: readonly KnownSubject[], known: KnownIndex, silent: ReadonlySet<string>): Diagnostic[] {
+  if (rule.args.length === 0 || matched.length === 0) return [];
+  const fitting = rule.apps === null ? known.apps : rule.apps.flatMap((glob) => known.fitting(glob));
+  if (fitting.some((app) => silent.has(app)) || matched.some(({ schema }) => schema === undefined)) return [];
+  const readsResources = rule.names.resource === null || rule.names.resource.length > 0;
+  return rule.args.flatMap(({ path }) => {
+    if ((readsResources && path === "uri") || matched.some(({ schema }) => hasArgument(schema!, path))) return [];
+    const names = [...new Set(matched.flatMap(({ schema }) => argumentPaths(schema!)))];
+    const near = nearest(path, names, 2);
+    const help =
+      near.length > 0
+        ? `did you mean ${list(near)}?`
+        : names.length > 0
+          ? `there are ${list(names.slice(0, 8))}${names.length > 8 ? ", …" : ""}`
+          : "nothing there takes arguments";
+    const of = matched.slice(0, 3).map(({ app, name }) => `${app}/${name}`);
+    const message = `rule "${rule.ref.id}" tests the argument "${path}", which none of what it matches has (${of.join(", ")}${matched.length > 3 ? ", …" : ""})`;
+    return [warning(rule, "rule-matches-nothing", ["args", path], message, help)];
+  });
 }
 
 /** One finding for each pattern of callers that fits none there can be. */

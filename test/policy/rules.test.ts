@@ -95,6 +95,55 @@ describe("checkPolicy", () => {
     expect(check(rulesOf({ id: "a", apps: ["sh"], tools: ["write_*"], action: "allow" }))[0]?.help?.[0]).toContain('"cache" has such a tool');
   });
 
+  describe("an argument that nothing has which a rule matches", () => {
+    const schema = {
+      type: "object",
+      properties: {
+        channel: { type: "string" },
+        to: { type: "array", items: { $ref: "#/$defs/person" } },
+        meta: { type: "object" },
+        "a.b": { type: "string" },
+        free: { type: "object", additionalProperties: true, properties: { x: {} } },
+      },
+      anyOf: [{ properties: { text: {} } }, { $ref: "#/$defs/media" }],
+      $defs: { person: { properties: { name: {}, boss: { $ref: "#/$defs/person" } } }, media: { allOf: [{ properties: { image: {} } }] } },
+    };
+    const argument = (path: string, more: object = {}, subjects: object[] = [{ app: "chat", name: "send", kind: "tool", schema }]) =>
+      checkPolicy(rulesOf({ id: "a", tools: ["send"], args: { [path]: { glob: "x" } }, action: "allow", ...more }), subjects as never, ["chat"]);
+
+    it.each(["channel", "to.name", "to.boss.boss.name", "meta.any", "a.b", "free.any", "text", "image"])("%s is there", (path) => {
+      expect(argument(path)).toEqual([]);
+    });
+
+    it.each([
+      ["chanel", "channel"],
+      ["to.nmae", "to.name"],
+      ["to.boss.nam", "to.boss.name"],
+      ["imgae", "image"],
+    ])("%s is a warning that names %s", (path, near) => {
+      expect(argument(path)).toMatchObject([{ code: "rule-matches-nothing", severity: "warning", help: [expect.stringContaining(`"${near}"`)] }]);
+    });
+
+    it("nothing is said where another tool may have it, or what there is is not known", () => {
+      const of = (...schemas: unknown[]) =>
+        schemas.map((one, i) => ({ app: "chat", name: "send", kind: "tool", n: i, ...(one === null ? {} : { schema: one }) }));
+      expect(argument("chanel", {}, of(schema, { properties: { chanel: {} } }))).toEqual([]);
+      for (const open of [
+        {},
+        { type: "object" },
+        { properties: { a: {} }, additionalProperties: {} },
+        { properties: { a: {} }, allOf: [{ $ref: "other.json" }] },
+        null,
+      ])
+        expect(argument("chanel", {}, of(schema, open)), JSON.stringify(open)).toEqual([]);
+      expect(argument("uri", { tools: undefined })).toEqual([]);
+      expect(argument("x", {}, of({ type: "object", additionalProperties: false }))).toMatchObject([{ help: ["nothing there takes arguments"] }]);
+      expect(checkPolicy(rulesOf({ id: "a", tools: ["send"], args: { x: { glob: "1" } }, action: "deny" }), of(schema) as never, ["chat", "silent"])).toEqual(
+        [],
+      );
+    });
+  });
+
   it("takes time in proportion to the rules, not to rules times tools", () => {
     const many = Array.from({ length: 20_000 }, (_, i) => ({ app: `app${Math.floor(i / 10)}`, name: `tool_${i}`, kind: "tool" as const }));
     const rules = rulesOf(

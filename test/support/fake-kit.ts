@@ -338,6 +338,7 @@ export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
         pin: { current: tool.pin, accepted: null, state: "new" },
         marks: [],
         timeout_ms: 30_000,
+        warnings: [],
       };
     },
     listApprovals: (options = {}) => [...approvals.values()].map((a) => a.row).filter((row) => options.all || row.state === "pending"),

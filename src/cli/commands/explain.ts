@@ -38,6 +38,7 @@ export const explainCommand = defineCommand<{ args?: string; session?: string; c
           "limit",
           `${[l.rate, l.concurrent === null ? null : `${l.concurrent} at a time`].filter(Boolean).join(", ")}  (rule ${l.rule})`,
         ]),
+        ...said.warnings.map((w): [string, string] => ["warning", w]),
         ...said.marks.map((m): [string, string] => ["mark", `session ${m.session} has read ${m.source} since ${m.since}`]),
       ];
       for (const [name, text] of lines) context.out(`${context.style("dim", name.padEnd(10))}${escapeInvisible(text)}`);

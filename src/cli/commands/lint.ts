@@ -11,6 +11,7 @@ import { requireApp } from "../known-app.ts";
 
 /** One finding about what a server shows. */
 interface Finding {
+  /** Empty for what belongs to no app, such as a rule. */
   readonly app: string;
   readonly kind: string;
   readonly name: string;
@@ -25,10 +26,10 @@ interface Finding {
 
 const LOOKS = { error: "red", warning: "yellow", info: "dim" } as const;
 
-/** `lint`: hidden characters and orders in texts, and what each provider would choke on. */
+/** `lint`: hidden characters and orders in texts, what each provider would choke on, and rules that do not fit what there is. */
 export const lintCommand = defineCommand<{ texts?: boolean; schemas?: boolean; target?: ExportFormat[] }>({
   usage: "lint [app]",
-  summary: "Look through what servers show: hidden orders in texts, and schemas that a provider chokes on.",
+  summary: "Look through what servers show: hidden orders in texts, schemas that a provider chokes on, and policy rules that fit nothing of it.",
   details:
     "For authors of servers and for CI: exit code 1 when a finding is an error; info is nothing to mend. Schemas are looked at for the forms that topology.yaml exports and for mcp, or for those of --target. A lint, not a border: no finding does not mean that a text is harmless.",
   examples: ["aurora-mcp lint", "aurora-mcp lint org.example.search --json", "aurora-mcp lint --schemas --target gemini"],
@@ -41,6 +42,7 @@ export const lintCommand = defineCommand<{ texts?: boolean; schemas?: boolean; t
     withHost(context, options, "start", async (host) => {
       await requireApp(host, app);
       const all = [...(options.schemas ? [] : await textFindings(host)), ...(options.texts ? [] : await schemaFindings(host, options.target))];
+      if (!options.texts && !options.schemas) all.push(...(await policyFindings(host)));
       const found = all.filter((finding) => app === undefined || finding.app === app);
       if (options.json) context.json(found);
       else if (found.length === 0) context.out("no findings");
@@ -60,6 +62,14 @@ async function textFindings(host: Host): Promise<Finding[]> {
       return { app: entry.app, kind: entry.kind, name: entry.name, target: "text", code: code!, path: path!, severity: "error", message: message! };
     }),
   );
+}
+
+/** Rules that do not fit what servers show. */
+async function policyFindings(host: Host): Promise<Finding[]> {
+  return (await host.status()).policy.warnings.map(({ code, file, line, path, message, help }) => ({
+    ...{ app: "", kind: "rule", name: `${file}:${line}`, target: "policy", code, path: path ?? "", severity: "warning" },
+    message: [message, ...(help ?? [])].join("; "),
+  }));
 }
 
 function readTarget(value: string, before: readonly ExportFormat[] | undefined): ExportFormat[] {
