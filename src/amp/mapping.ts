@@ -10,7 +10,7 @@ import type { KeyPath, Loaded } from "../config/types.ts";
 import { BUILT_IN_SIGNALS } from "./built-in.ts";
 import { compileMatcher, type ValueMatcher } from "./matcher.ts";
 import { SIGNAL_METHODS } from "./signal.ts";
-import { compileData, compileTemplate, type DataTemplate, type Template, type TemplateResult } from "./template.ts";
+import { compileData, compileTemplate, TEMPLATE_HELP, type DataTemplate, type Template, type TemplateResult } from "./template.ts";
 import type { AmpMethod, Priority, Signal } from "./types.ts";
 
 /** What a rule makes of a signal, compiled. */
@@ -119,7 +119,7 @@ function compileRule(written: SignalRuleConfig, place: Place | null, report: Rep
   for (const [path, matcher] of Object.entries(when.params ?? {})) {
     const compiled = compileMatcher(matcher);
     if (compiled.ok) params.push({ path: ["params", ...path.split(".")], matcher: compiled.matcher });
-    else report(compiled.reason, ["when", "params", path]);
+    else report(compiled.reason, ["when", "params", path], compiled.help);
   }
   const atMost = written.at_most === undefined ? null : parseRate(written.at_most);
   if (atMost === undefined) report(`at_most "${written.at_most}" is not a rate`, ["at_most"], "write 10/min, 5/s or 100/h");
@@ -144,11 +144,11 @@ function compileEmit(emit: NonNullable<SignalRuleConfig["emit"]>, report: Report
     const text = emit[key];
     if (text === undefined) return null;
     const compiled: TemplateResult = compileTemplate(text);
-    if (!compiled.ok) report(compiled.reason, ["emit", key]);
+    if (!compiled.ok) report(compiled.reason, ["emit", key], TEMPLATE_HELP);
     return compiled.ok ? compiled.template : null;
   };
   const data = emit.data === undefined ? null : compileData(emit.data);
-  if (data && !data.ok) report(data.reason, ["emit", "data"]);
+  if (data && !data.ok) report(data.reason, ["emit", "data"], TEMPLATE_HELP);
   const expiresInMs = emit.expires_in === undefined ? null : parseDuration(emit.expires_in);
   if (expiresInMs === undefined)
     report(`expires_in "${emit.expires_in}" is not a duration`, ["emit", "expires_in"], "write a number of seconds, or 250ms, 10s, 5m, 1h");

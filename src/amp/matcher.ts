@@ -1,6 +1,7 @@
 import { compileGlob } from "../base/glob.ts";
 import { canonicalJson, isObject, type Json } from "../base/json.ts";
 import { compileRegExp } from "../base/json-schema.ts";
+import { patternHelp } from "../base/pattern-help.ts";
 import { nearest } from "../base/text.ts";
 
 /** A compiled condition on one value; `value` is undefined where the signal has none. */
@@ -14,7 +15,13 @@ const TYPES = ["string", "number", "boolean", "null", "object", "array"] as cons
 const KEYS = ["equals", "one_of", "glob", "matches", "present", "type", "min", "max"] as const;
 
 /** Either a compiled matcher, or what is wrong with it. */
-export type MatcherResult = { readonly ok: true; readonly matcher: ValueMatcher } | { readonly ok: false; readonly reason: string };
+export type MatcherResult = { readonly ok: true; readonly matcher: ValueMatcher } | { readonly ok: false; readonly reason: string; readonly help?: string };
+
+/** What is wrong with a condition, with how to mend it where that is not plain. */
+interface Fault {
+  readonly reason: string;
+  readonly help?: string;
+}
 
 /**
  * Compiles a condition of `when.params`: a plain value that must be equal, or a map of `equals`, `one_of`, `glob`, `matches`
@@ -28,12 +35,13 @@ export function compileMatcher(written: unknown): MatcherResult {
   for (const [key, operand] of entries) {
     const test = compileTest(key, operand);
     if (typeof test === "string") return { ok: false, reason: test };
+    if (typeof test === "object") return { ok: false, ...test };
     tests.push(test);
   }
   return { ok: true, matcher: { source: shown(written), test: (value) => tests.every((test) => test(value)) } };
 }
 
-function compileTest(key: string, operand: unknown): ((value: Json | undefined) => boolean) | string {
+function compileTest(key: string, operand: unknown): ((value: Json | undefined) => boolean) | string | Fault {
   switch (key) {
     case "equals":
       return equalTo(operand);
@@ -50,7 +58,7 @@ function compileTest(key: string, operand: unknown): ((value: Json | undefined) 
     case "matches": {
       if (typeof operand !== "string") return "matches wants a regular expression";
       const compiled = compileRegExp(operand);
-      if (!compiled.ok) return `${shown(operand)} cannot be used: ${compiled.reason}`;
+      if (!compiled.ok) return { reason: `the pattern ${shown(operand)} cannot be used: ${compiled.reason}`, help: patternHelp(compiled.reason) };
       return (value) => typeof value === "string" && compiled.regexp.test(value);
     }
     case "present":

@@ -20,6 +20,11 @@ export type DataTemplate =
 /** Names that may start an expression. `method_name` is the method without `notifications/` and with dots for slashes. */
 export const TEMPLATE_NAMES = ["params", "app", "instance", "kind", "method", "method_name", "session"] as const;
 
+/** How templates are written, for a help line. */
+export const TEMPLATE_HELP = `write {params.NAME} for a member of the signal's params, or one of ${TEMPLATE_NAMES.slice(1)
+  .map((name) => `{${name}}`)
+  .join(", ")}; {{ and }} are braces`;
+
 /** Either a compiled template, or what is wrong with the text. */
 export type TemplateResult = { readonly ok: true; readonly template: Template } | { readonly ok: false; readonly reason: string };
 

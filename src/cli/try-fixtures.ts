@@ -24,7 +24,8 @@ export async function tryFixtures(
   if (options.json) context.json(trials);
   else {
     for (const trial of trials) {
-      context.out(`${trial.ok ? context.style("green", "ok  ") : context.style("red", "FAIL")}  ${escapeInvisible(trial.name)}`);
+      const place = trial.ok || trial.line === null ? "" : `${file}:${trial.line}: `;
+      context.out(`${trial.ok ? context.style("green", "ok  ") : context.style("red", "FAIL")}  ${escapeInvisible(`${place}${trial.name}`)}`);
       for (const problem of trial.problems) context.out(`      ${escapeInvisible(problem)}`);
     }
     context.out(`${trials.length - failed} passed, ${failed} failed`);

@@ -2,8 +2,9 @@ import { explainSignal, type SignalExplanation } from "../amp/explain-signal.ts"
 import { readSignal, runSignalFixtures } from "../amp/signal-fixtures.ts";
 import { own, type JsonObject } from "../base/json.ts";
 import { nearest } from "../base/text.ts";
-import { plainValue } from "../config/nodes.ts";
+import { plainValue, spanAt } from "../config/nodes.ts";
 import { parseYaml } from "../config/parse.ts";
+import type { KeyPath } from "../config/types.ts";
 import type { ToolRow } from "../kit-api.ts";
 import { CliError } from "./cli-error.ts";
 import type { Plan } from "../plan/types.ts";
@@ -16,6 +17,8 @@ import { ownToolName } from "../tools/own-name.ts";
 /** How one fixture came out. `problem` is null when it is as expected. */
 export interface Trial {
   readonly name: string;
+  /** Where the fixture begins in its file; null where there is none. */
+  readonly line: number | null;
   readonly ok: boolean;
   readonly problems: readonly string[];
   readonly got: JsonObject | null;
@@ -23,11 +26,14 @@ export interface Trial {
 
 /** Runs a file of policy fixtures (contracts 5) against the policy of a plan; starts nothing. Throws a {@link CliError} for a bad file. */
 export function tryPolicy(plan: Plan, file: string, text: string): Trial[] {
-  const { fixtures, faults } = readFixtures(readYaml(file, text));
-  if (faults.length > 0) throw new CliError(faults.map((fault) => `${file}: ${fault}`).join("\n"));
+  const { value, lineOf } = readYaml(file, text);
+  const line = (i: number): number => lineOf(["fixtures", i]);
+  const { fixtures, faults } = readFixtures(value, (i) => (i === null ? file : `${file}:${line(i)}: fixture ${i + 1}`));
+  if (faults.length > 0) throw new CliError(faults.join("\n"));
   const resolve = subjectFinder(plan);
   return runFixtures(plan.policy, fixtures, resolve).map(({ fixture, decision, problem }, i) => ({
     name: `${i + 1}. ${fixture.tool} ${JSON.stringify(fixture.args)}${fixture.session === "marked" ? " (marked session)" : ""}`,
+    line: line(i),
     ok: problem === null,
     problems: problem === null ? [] : [problem],
     got: decision === null ? null : { action: decision.action, risk: decision.risk, rule: decision.rule?.id ?? null, reason: decision.reason },
@@ -36,8 +42,11 @@ export function tryPolicy(plan: Plan, file: string, text: string): Trial[] {
 
 /** Runs a file of signal fixtures (contracts 7) against the mappings of a plan; writes no event. Throws a {@link CliError} for a bad file. */
 export function trySignals(plan: Plan, file: string, text: string): Trial[] {
-  return runSignalFixtures(plan.signals, readYaml(file, text), plan.log.chatText).map(({ name, ok, problems, envelopes }) => ({
+  const { value, lineOf } = readYaml(file, text);
+  const tests = own(value, "tests");
+  return runSignalFixtures(plan.signals, value, plan.log.chatText).map(({ name, ok, problems, envelopes }, i) => ({
     name,
+    line: Array.isArray(tests) ? lineOf(["tests", i]) : null,
     ok,
     problems,
     got: { envelopes: envelopes as unknown as JsonObject[] },
@@ -129,11 +138,13 @@ function subjectFinder(plan: Plan): (name: string) => Subject | string {
   };
 }
 
-/** A fixture file's value: a map, or a plain list of fixtures. */
-function readYaml(file: string, text: string): unknown {
+/** A fixture file's value, a map or a plain list of fixtures, and on which line a part of it stands: a list is taken for one under `fixtures`. */
+function readYaml(file: string, text: string): { readonly value: unknown; readonly lineOf: (path: KeyPath) => number } {
   // The kit's own files are maps, and so its reader wants one: a list gets a key above it.
   const list = /^(?:\s*(?:#.*)?\n)*-\s/.test(text);
+  const added = list ? 1 : 0;
   const parsed = parseYaml({ file, display: file, text: list ? `fixtures:\n${text}` : text });
-  if (parsed.ok) return plainValue(parsed.value.root);
-  throw new CliError(parsed.diagnostics.map((d) => `${file}:${(d.place?.line ?? 1) - (list ? 1 : 0)}:${d.place?.column ?? 1}: ${d.message}`).join("\n"));
+  if (!parsed.ok) throw new CliError(parsed.diagnostics.map((d) => `${file}:${(d.place?.line ?? 1) - added}:${d.place?.column ?? 1}: ${d.message}`).join("\n"));
+  const { root, locator } = parsed.value;
+  return { value: plainValue(root), lineOf: (path) => locator.place(spanAt(root, path)).line - added };
 }

@@ -129,14 +129,22 @@ class AppRules {
       .concat((this.#mcp.args ?? []).map((word, i): [KeyPath, string] => [["mcp", "args", i], word]))
       .concat(Object.entries(this.#mcp.env ?? {}).map(([name, value]): [KeyPath, string] => [["mcp", "env", name], value]));
     for (const [path, text] of texts)
-      if (text.includes("\0")) this.#error("bad-format", path, `${formatPath(path)} holds a zero byte, which no program can be given`);
+      if (text.includes("\0"))
+        this.#error("bad-format", path, `${formatPath(path)} holds a zero byte, which no program can be given`, { help: ["take \\0 out of it"] });
   }
 
   #http(): void {
     const { url, headers = {} } = this.#mcp;
     if (url !== undefined) this.#url(url);
     for (const [name, value] of Object.entries(headers)) {
-      if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) this.#error("bad-format", ["mcp", "headers", name], "this is not the name of an HTTP header", {}, "key");
+      if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
+        this.#error(
+          "bad-format",
+          ["mcp", "headers", name],
+          "this is not the name of an HTTP header",
+          { help: ["write letters, digits and -, such as X-Api-Key, without a colon or a space"] },
+          "key",
+        );
       // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
       else if (/[\r\n\0]/.test(value))
         this.#error("bad-format", ["mcp", "headers", name], `the value of the header ${name} holds a line break or a zero byte`, {
@@ -145,7 +153,8 @@ class AppRules {
     }
   }
   #url(url: string): void {
-    if (!URL.canParse(url)) return this.#error("bad-format", ["mcp", "url"], "mcp.url is not a URL");
+    if (!URL.canParse(url))
+      return this.#error("bad-format", ["mcp", "url"], "mcp.url is not a URL", { help: ["write the whole address, such as https://mcp.example.org/mcp"] });
     const allowed = this.#mcp.allow_http || this.#wrong.some((path) => isUnderPath(path, ["mcp", "allow_http"]));
     if (url.startsWith("http:") && !isLoopbackUrl(url) && !allowed)
       this.#error("plain-http", ["mcp", "url"], `${new URL(url).host} is reached over plain http, so anyone on the way can read and change what is said`, {

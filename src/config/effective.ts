@@ -1,6 +1,7 @@
 import { isObject, setOwn } from "../base/json.ts";
 import { createMasker, MASK, type Masker } from "../base/masking.ts";
 import type { Place } from "../base/diagnostics.ts";
+import { trustOf } from "./trust.ts";
 import { isSecretPath } from "./secrets.ts";
 import { schemaShape, type Shape } from "./shape.ts";
 import { yamlScalar } from "./yaml-text.ts";
@@ -47,7 +48,12 @@ class EffectiveWriter {
       app.settings.mcp?.transport === "http"
         ? ["command", "args", "cwd", "env", "entry", "inherit_env", "line_bytes"]
         : ["url", "headers", "auth", "tls", "allow_http"];
-    return this.write(app.settings, schemaShape("app.schema.json"), ["apps", app.package], [], app, new Set(["package", ...other.map((key) => `mcp.${key}`)]));
+    const without = new Set(["package", ...other.map((key) => `mcp.${key}`)]);
+    const shown = this.write(app.settings, schemaShape("app.schema.json"), ["apps", app.package], [], app, without) as Record<string, unknown>;
+    if (Object.hasOwn(shown, "trust")) return shown;
+    // Its default is not the schema's to say: it goes by where the app comes from.
+    this.sources.set(dotted(["apps", app.package, "trust"]), { kind: "default" });
+    return { ...shown, trust: trustOf(app) };
   }
 
   /** `shown` is the key path in the print-out, `path` the one in the file. Keys in `without` get no default. */

@@ -64,6 +64,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   "^[A-Za-z0-9_.-]{1,128}$": "a tool name (letters, digits, _, . and -, at most 128)",
   "^[A-Za-z0-9_.-]{1,64}$": "a name of letters, digits, _, . and -, at most 64",
   "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$": "a name of letters, digits, _, . and -, at most 64, with a letter or digit in front",
+  "^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$": "words with dots between, such as repo.changed (letters, digits, _ and -)",
   "^(\\[[0-9a-fA-F:]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$": "an address and a port, such as 127.0.0.1:7800",
 };
 

@@ -1,9 +1,10 @@
 import type { Explanation, ToolRow } from "../kit-api.ts";
 import type { JsonObject } from "../base/json.ts";
-import { formatDuration, type Rate } from "../base/durations.ts";
+import { formatDuration } from "../base/durations.ts";
 import { KitError } from "../base/errors.ts";
 import { own } from "../base/json.ts";
 import { decide } from "../policy/decide.ts";
+import type { LimitRef } from "../policy/types.ts";
 import { toolSubject } from "../runtime/build-catalog.ts";
 import type { Snapshot } from "../runtime/snapshot.ts";
 import type { Sessions } from "../calls/sessions.ts";
@@ -57,7 +58,7 @@ export function explainTool(snapshot: Snapshot, name: string, question: ExplainQ
     line: rule?.line ?? null,
     reason: tool.reason === null || tool.state === "exposed" ? policySays : `${tool.reason}; ${policySays}`,
     audit: decision.audit,
-    limits: decision.limits.map((l) => ({ rule: l.rule, rate: l.rate === null ? null : rateText(l.rate), concurrent: l.concurrent })),
+    limits: decision.limits.map((l) => ({ rule: l.rule, rate: writtenRate(snapshot, l), concurrent: l.concurrent })),
     pin: {
       current: tool.pin,
       accepted: pin?.acceptedPin ?? null,
@@ -103,6 +104,8 @@ export function toolRowsOf(snapshot: Snapshot, tokens: (tool: Tool) => number): 
   });
 }
 
-function rateText(rate: Rate): string {
-  return `${rate.count}/${formatDuration(rate.perMs)}`;
+/** A rate as the user wrote it. */
+function writtenRate({ plan }: Snapshot, { rule, rate }: LimitRef): string | null {
+  if (rate === null) return null;
+  return plan.policy.rules.find(({ ref }) => ref.id === rule)?.config.limits?.rate ?? `${rate.count}/${formatDuration(rate.perMs)}`;
 }

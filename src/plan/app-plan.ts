@@ -1,10 +1,11 @@
+import { trustOf } from "../config/trust.ts";
 import type { AppConfig } from "../config/types.ts";
 import { compileGlob } from "../base/glob.ts";
 import { parseDuration, parseSize } from "../base/durations.ts";
 import { keyedDigest } from "../base/json.ts";
 import type { TopologyConfig } from "../../generated/topology.d.ts";
 import type { AppManifest, McpSettings } from "../../generated/app.d.ts";
-import type { Risk, Trust } from "../tools/types.ts";
+import type { Risk } from "../tools/types.ts";
 import { classifyLeaves } from "./schema-classes.ts";
 import type { AppPlan, HttpSpec, ReloadClass, StdioSpec } from "./types.ts";
 
@@ -81,12 +82,6 @@ export function compileApp(app: AppConfig, defaults: AppDefaults, secretKey: str
     source: app.display,
   } satisfies Omit<AppPlan, "digests">;
   return { ...values, digests: classDigests(values, defaults, secretKey) };
-}
-
-/** Trust counts where the topology gives it, or where a trusted discover entry found the manifest (contracts 3). */
-function trustOf(app: AppConfig): Trust {
-  if (app.settings.trust !== undefined && (app.trusted || app.trustFromTopology)) return app.settings.trust;
-  return app.fromManifest ? "medium" : "low";
 }
 
 function manifestRisks(s: AppManifest): Record<string, Risk> {

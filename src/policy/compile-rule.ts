@@ -2,6 +2,7 @@ import { errorAt, warningAt, type DiagnosticCode } from "../base/diagnostic-code
 import type { Diagnostic, Place } from "../base/diagnostics.ts";
 import { parseDuration, parseRate } from "../base/durations.ts";
 import { compileGlob, type Glob } from "../base/glob.ts";
+import { patternHelp } from "../base/pattern-help.ts";
 import { deepFreeze } from "../base/json.ts";
 import { formatPath } from "../config/nodes.ts";
 import type { KeyPath, Loaded } from "../config/types.ts";
@@ -68,12 +69,7 @@ export function compileRule(config: PolicyRuleConfig, index: number, file: Loade
     const compiled = compileArgumentTest(path, matcher);
     args.push(compiled.test);
     for (const bad of compiled.faults) {
-      fault(
-        bad.code,
-        ["args", path, bad.key],
-        `rule "${config.id}": the pattern for "${path}" cannot be used: ${bad.reason}`,
-        "patterns run in linear time: no lookaround, no back-references, no large nested counts",
-      );
+      fault(bad.code, ["args", path, bad.key], `rule "${config.id}": the pattern for "${path}" cannot be used: ${bad.reason}`, patternHelp(bad.reason));
     }
   }
 

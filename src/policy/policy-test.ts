@@ -27,16 +27,19 @@ const ACTIONS = ["allow", "ask", "deny"];
 
 /**
  * Reads fixtures from a parsed file: a list, or a map with `fixtures`. `expect` is an action, or a map of action, rule and risk.
- * Gives the faults in words (`fixture 2: …`) instead when there are any.
+ * Gives the faults in words instead when there are any; `where` names a fixture in them, by its index, or the file with null.
  */
-export function readFixtures(value: unknown): { readonly fixtures: readonly PolicyFixture[]; readonly faults: readonly string[] } {
+export function readFixtures(
+  value: unknown,
+  where: (index: number | null) => string = (index) => (index === null ? "the file" : `fixture ${index + 1}`),
+): { readonly fixtures: readonly PolicyFixture[]; readonly faults: readonly string[] } {
   const list = isObject(value) && Array.isArray(value["fixtures"]) ? value["fixtures"] : value;
-  if (!Array.isArray(list)) return { fixtures: [], faults: ["a fixture file is a list of { tool, args, session, expect }"] };
+  if (!Array.isArray(list)) return { fixtures: [], faults: [`${where(null)}: a fixture file is a list of { tool, args, session, expect }`] };
   const faults: string[] = [];
   const fixtures: PolicyFixture[] = [];
   for (const [i, item] of list.entries()) {
     const problems = isObject(item) ? faultsOf(item) : ["it is not a map"];
-    if (problems.length > 0) faults.push(...problems.map((p) => `fixture ${i + 1}: ${p}`));
+    if (problems.length > 0) faults.push(...problems.map((p) => `${where(i)}: ${p}`));
     else fixtures.push(toFixture(item as Record<string, unknown>));
   }
   return { fixtures: faults.length > 0 ? [] : fixtures, faults };

@@ -192,6 +192,15 @@ describe("findings", () => {
     expect(rules.user).toEqual([]);
   });
 
+  test.each([
+    [{ when: { params: { a: { matches: "[a" } } }, drop: true }, "close the [ with ]"],
+    [{ emit: { type: "{app.x}" } }, "write {params.NAME}"],
+    [{ emit: { type: "a", data: { deep: "{pramas.x}" } } }, "write {params.NAME}"],
+  ])("%j is told with how to mend it", (rule, help) => {
+    const { diagnostics } = compileSignals([loaded({ rules: [{ id: "r", when: { app: "*" }, ...rule } as never] })]);
+    expect(diagnostics).toMatchObject([{ help: [expect.stringContaining(help)] }]);
+  });
+
   test("a method that its kind never has is a warning with the near word; of free kinds, any method is fine", () => {
     const look = (when: object) => compileSignals([loaded({ rules: [{ id: "r", when, drop: true } as never] })]);
     const { rules, diagnostics } = look({ kind: "lifecycle", method: "crashd" });

@@ -301,16 +301,23 @@ describe("fixtures", { timeout: 240_000 }, () => {
   it("policy test runs them offline", async () => {
     await writeFile(
       path.join(root, "tests.yaml"),
-      "- { tool: org.example.hello.greet, args: { name: x }, expect: allow }\n- { tool: org.example.hello/greet, expect: { action: deny } }\n- { tool: gret, expect: allow }\n",
+      "# what must hold\n- { tool: org.example.hello.greet, args: { name: x }, expect: allow }\n- { tool: org.example.hello/greet, expect: { action: deny } }\n\n- tool: gret\n  expect: allow\n",
     );
     const { code, value } = await json("policy", "test", "tests.yaml");
     expect(code).toBe(1);
     expect(value.map((trial: any) => trial.ok)).toEqual([true, false, false]);
     expect(value[2].problems[0]).toContain("greet");
+    expect(value.map((trial: any) => trial.line)).toEqual([2, 3, 5]);
+    expect((await run("policy", "test", "tests.yaml")).stdout).toMatch(
+      /^FAIL {2}tests\.yaml:3: 2\. org\.example\.hello\/greet.*\nFAIL {2}tests\.yaml:5: 3\. gret/ms,
+    );
     await writeFile(path.join(root, "tests.yaml"), "- { tool: greet, args: { name: x }, expect: { action: allow, risk: low } }\n");
     expect(await run("policy", "test", "tests.yaml")).toMatchObject({ code: 0, stdout: expect.stringContaining("1 passed, 0 failed") });
     await writeFile(path.join(root, "tests.yaml"), "- { tool: greet, expekt: allow }\n");
-    expect(await run("policy", "test", "tests.yaml")).toMatchObject({ code: 2, stderr: expect.stringContaining("expekt") });
+    expect(await run("policy", "test", "tests.yaml")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('tests.yaml:1: fixture 1: unknown key "expekt"'),
+    });
   });
 
   it("signals test runs them offline", async () => {
@@ -321,8 +328,8 @@ describe("fixtures", { timeout: 240_000 }, () => {
     expect(await json("signals", "test", "signals.yaml")).toMatchObject({
       code: 0,
       value: [
-        { name: "dropped", ok: true },
-        { name: "started", ok: true },
+        { name: "dropped", ok: true, line: 2 },
+        { name: "started", ok: true, line: 5 },
       ],
     });
   });

@@ -53,6 +53,17 @@ test("every value says where it comes from", () => {
   for (const [path, source] of effective.sources) expect(source.kind === "default" || source.line > 0, path).toBe(true);
 });
 
+test("the trust of an app that names none is shown, by where it comes from", () => {
+  const files = {
+    "topology/topology.yaml": "topology: 1\napps:\n  own: { mcp: { command: node } }\n",
+    "apps/a/manifest.yaml": "package: a\nmcp: { command: node }\n",
+  };
+  const shown = effectiveConfig(load({ files }).config!);
+  expect(shown.value["apps"]).toMatchObject({ own: { trust: "low" }, a: { trust: "medium" } });
+  expect(shown.sources.get("apps.own.trust")).toEqual({ kind: "default" });
+  expect(effectiveYaml(shown)).toContain("    trust: low  # default\n");
+});
+
 test("apps that do not run are told with their reason", () => {
   const broken = effectiveConfig(load(withFile("apps/qq/manifest.yaml", "package: im.polaris.qq\nmcp: { comand: x }\n")).config!);
   expect(broken.value["apps"]).toMatchObject({

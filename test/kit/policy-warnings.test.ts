@@ -22,3 +22,16 @@ it("a rule over an argument that no tool of it has is a warning with the near na
   expect(t.kit.explain("org.test.chat.read").warnings).toEqual([]);
   expect(printStatus(t.kit.status(), (_look, text) => text)).toContain(`topology/policies/p.yaml:3: warning[rule-matches-nothing]: ${said}`);
 });
+
+it("explain shows limits as they were written", async () => {
+  const script = { on: { "tools/list": [{ result: { tools: [{ name: "send", inputSchema: { type: "object" } }] } }] } };
+  t = await startKit({
+    "topology/topology.yaml": topologyText({ "org.test.chat": scriptedApp(script) }, { policies: ["policies/*.yaml"] }),
+    "topology/policies/p.yaml":
+      "rules:\n  - { id: slow, tools: [send], limits: { rate: 10/min, concurrent: 2 } }\n  - { id: few, tools: [send], limits: { rate: 100/h } }\n",
+  });
+  expect(t.kit.explain("org.test.chat.send").limits).toEqual([
+    { rule: "few", rate: "100/h", concurrent: null },
+    { rule: "slow", rate: "10/min", concurrent: 2 },
+  ]);
+});

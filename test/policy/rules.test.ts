@@ -54,6 +54,23 @@ describe("compilePolicy", () => {
     expect(Object.keys(DIAGNOSTIC_CODES)).toContain(finding.split(" ")[1]);
   });
 
+  it.each([
+    ["(a", "give each ( its )"],
+    ["a)", "give each ( its )"],
+    ["[a", "close the [ with ]"],
+    ["*.txt", "into glob"],
+    ["a**", "repetitions"],
+    ["[z-a]", "lower end"],
+    ["(a)\\1", "no back-references"],
+    ["a(?=b)c", "no lookaround"],
+    ["a{2000}", "make the counts"],
+    ["(", "give each ( its )"],
+  ])("the pattern %s is told with how to mend it", (matches, help) => {
+    expect(compilePolicy([loaded({ rules: [{ id: "a", action: "deny", args: { x: { matches } } }] }, "p.yaml")]).diagnostics).toMatchObject([
+      { severity: "error", help: [expect.stringContaining(help)] },
+    ]);
+  });
+
   it("is quiet about what is right", () => {
     expect(
       codes(
