@@ -83,7 +83,7 @@ class HostedKit implements Kit {
       onResult: (result, reading) => {
         this.#follower?.update(reading);
         this.#teller.tell(result, this.#snapshot().plan.name);
-        this.#tellUnused(reading.diagnostics);
+        this.#tellUnused(reading);
         this.#events.emit("reload", result);
       },
     }));
@@ -107,18 +107,10 @@ class HostedKit implements Kit {
     parts.runtime.apply(plan, diffPlans(null, plan), this.#reloader.revision());
     this.#state = "running";
     if (!reading.unitOk) this.#teller.tellDenied(text, plan.name);
-    this.#tellUnused(reading.diagnostics);
+    this.#tellUnused(reading);
     if (this.#options.watch ?? true) {
-      this.#follower = followWorkspace(
-        plan,
-        reading,
-        {
-          reload: () => this.reload(),
-          beside: async () => this.#tellUnused((await this.#reloader.lookBeside()).diagnostics),
-          held: () => this.#events.emit("edited"),
-        },
-        this.#log,
-      );
+      const beside = async (): Promise<void> => this.#tellUnused(await this.#reloader.lookBeside());
+      this.#follower = followWorkspace(plan, reading, { reload: () => this.reload(), beside, held: () => this.#events.emit("edited") }, this.#log);
     }
   }
 
