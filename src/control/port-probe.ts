@@ -3,6 +3,7 @@ import net from "node:net";
 import { messageOf } from "../base/errors.ts";
 import type { GatewayPlan } from "../kit-api.ts";
 import { urlHost } from "./host-guard.ts";
+import { portOwner } from "./port-owner.ts";
 
 /** The realm that the door names when it asks for a token. Hosts know each other by it. */
 export const REALM = "aurora-mcp";
@@ -38,7 +39,9 @@ export async function listenAt(server: net.Server, address: Address): Promise<vo
 async function whyNot(error: NodeJS.ErrnoException, where: string, address: Address): Promise<string> {
   if (error.code === "EACCES") return `no right to listen on ${where}`;
   if (error.code !== "EADDRINUSE") return messageOf(error);
-  return (await isHost(address)) ? `${where} is in use by another Aurora host, that of another workspace` : `${where} is in use by another program`;
+  if (!(await isHost(address))) return `${where} is in use by another program`;
+  const owner = await portOwner(address.port);
+  return `${where} is in use by another Aurora host, that of another workspace${owner === null ? "" : ` (${owner})`}`;
 }
 
 /** Whether a host of this kind answers there. Nothing secret is sent; a host behind TLS is not known. */

@@ -1,4 +1,6 @@
+import { realpath } from "node:fs/promises";
 import net, { type AddressInfo } from "node:net";
+import path from "node:path";
 import { afterEach, beforeAll, expect, it } from "vitest";
 import { builtCli, runCli, runCliJson, startCli } from "../support/built-cli.ts";
 import { scriptedApp, topologyText } from "../support/kit.ts";
@@ -55,4 +57,13 @@ it("the port of any other program is told as such", { timeout: 120_000 }, async 
   const { code, stderr } = await runCli(["serve", "--stdio"], { cwd: workspace.root });
   expect([code, stderr]).toEqual([2, expect.stringContaining("is in use by another program; choose another port (0 is any free one)")]);
   expect(stderr).not.toContain("org.example.app");
+});
+
+it.runIf(process.platform === "linux")("names the topology that the other host was started for", { timeout: 120_000 }, async () => {
+  const first = await workspaceAt(0);
+  const host = await startCli(["up", "--topology", path.relative(first.root, first.topology)], { cwd: first.root });
+  cleanup.push(async () => (host.child.kill("SIGTERM"), host.done));
+  await host.until(/^gateway /m, 60_000);
+  const second = await workspaceAt(portIn(host.stdout()));
+  expect((await runCli(["up"], { cwd: second.root })).stderr).toContain(`(pid ${host.child.pid}, of ${await realpath(first.topology)})`);
 });
