@@ -20,9 +20,13 @@ const BLANK: StdoutLine = { kind: "blank" };
 const GLUED_START = /\{\s{0,8}"(?:jsonrpc|id|method|result|error)"\s{0,8}:/g;
 const MAY_BE_JSON = /^\s*[{[]/;
 const GLUED_TRIES = 3;
-/** What terminals and careless programs put around a line: NUL and other control characters, colours. */
+/** What terminals and careless programs put before a line: NUL and other control characters, colours. */
 // oxlint-disable-next-line no-control-regex
-const EDGES = /^(?:[\0-\x20]|\x1b\[[0-9;?]{0,20}[A-Za-z])+|(?:[\0-\x20]|\x1b\[[0-9;?]{0,20}[A-Za-z])+$/g;
+const FRONT = /(?:\x1b\[[0-9;?]{0,20}[A-Za-z]|[\0-\x1a\x1c-\x20]+|\x1b)/y;
+/** A few of those at the end: looked for in few characters at a time, for in the midst of a line a run of them may be as long as the line. */
+// oxlint-disable-next-line no-control-regex
+const LAST = /(?:\x1b\[[0-9;?]{0,20}[A-Za-z]|[\0-\x20]{1,24})$/;
+const LAST_CHARS = 24;
 
 /**
  * Reads one line: a JSON-RPC message, a batch of them, or noise. Takes a byte order mark, CRLF, colours, bytes that are not UTF-8 (as U+FFFD, with a note),
@@ -42,8 +46,20 @@ export function readStdoutLine(line: Buffer): StdoutLine {
   const trimmed = text.trim();
   if (trimmed === "") return BLANK;
   if (/^content-length:\s{0,8}\d{1,12}$/i.test(trimmed)) return { kind: "content-length" };
-  const bare = text.replace(EDGES, "");
+  const bare = withoutEdges(text);
   return severalOf(bare) ?? glued(bare) ?? broken(bare) ?? { kind: "noise", text };
+}
+
+/** The text without what {@link FRONT} and {@link LAST} find at its edges. In linear time. */
+function withoutEdges(text: string): string {
+  let from = (FRONT.lastIndex = 0);
+  while (FRONT.test(text)) from = FRONT.lastIndex;
+  let end = text.length;
+  for (;;) {
+    const found = LAST.exec(text.slice(Math.max(from, end - LAST_CHARS), end));
+    if (found === null) return text.slice(from, end);
+    end -= found[0].length;
+  }
 }
 
 /** A message that the line begins with, and those that follow it without a newline; after an answer other text may follow too. */

@@ -139,7 +139,19 @@ describe("readStdoutLine", () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => void readStdoutLine(Buffer.from(bytes))));
     const started = performance.now();
     readStdoutLine(Buffer.from('{"jsonrpc":'.repeat(200_000)));
+    for (const edge of [" ", "\0", "\u001b", "\u001b[0m", " \u001b[0"])
+      for (const text of [`x${edge.repeat(200_000)}y`, edge.repeat(200_000), `{"id":1${edge.repeat(200_000)}{`])
+        expect(readStdoutLine(Buffer.from(text)).kind).not.toBe("messages");
     expect(performance.now() - started).toBeLessThan(2000);
+  });
+
+  it("reads a message between colours and control characters", () => {
+    const message = { jsonrpc: "2.0", method: "m" };
+    for (const [before, after] of [
+      ["\u001b[2K\u001b[0;31m \0", " \u001b[0m\u001b[0m"],
+      ["\u001b\0", `${" ".repeat(40)}\u001b[0m \u001b`],
+    ])
+      expect(readStdoutLine(Buffer.from(`${before}${JSON.stringify(message)}${after}`))).toMatchObject({ kind: "messages", messages: [message] });
   });
 });
 
