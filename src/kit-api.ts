@@ -252,8 +252,9 @@ export interface Kit {
   visibleTools?(client: string): readonly Tool[];
   /** Argument completion of a prompt or resource template (MCP completion/complete); the gateway offers it when it is there. */
   complete?(ref: JsonObject, argument: { readonly name: string; readonly value: string }, context: JsonObject, options?: CallOptions): Promise<ReadResult>;
-  /** Subscribes upstream for a gateway client; `resource` events follow. Throws a KitError when the policy or the app refuses. */
+  /** Subscribes upstream for a gateway client, once for all of them; `resource` events follow. Throws a KitError when the policy or the app refuses this client. */
   subscribeResource?(uri: string, options?: CallOptions): Promise<void>;
+  /** Takes one subscription back; nothing where there is none. */
   unsubscribeResource?(uri: string, options?: CallOptions): Promise<void>;
   /** Whether a tool can run as a task, as its server says now. */
   taskSupport?(tool: Tool): TaskSupport;

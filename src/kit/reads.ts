@@ -3,7 +3,7 @@ import type { Snapshot } from "../runtime/snapshot.ts";
 import { own, type JsonObject } from "../base/json.ts";
 import { judge, refuseDenied } from "../calls/admit.ts";
 import { perform } from "../calls/execute.ts";
-import { findResource, namedPrompts, readSubject } from "../calls/targets.ts";
+import { namedPrompts, readSubject } from "../calls/targets.ts";
 import type { CallOptions, Kit, ReadResult } from "../kit-api.ts";
 import { decide } from "../policy/decide.ts";
 import type { AppListing } from "../tools/types.ts";
@@ -82,9 +82,6 @@ export function createReads({ calls, pins, runtime, ingest, resources }: Parts):
       const target = heard(uri, options);
       await resources.subscribe(target.plan, uri, connectionOf(target.app));
     },
-    async unsubscribe(uri) {
-      const target = findResource(runtime.snapshot, uri, undefined, pins.check);
-      await resources.unsubscribe(target.plan, uri, connectionOf(target.app));
-    },
+    unsubscribe: (uri) => resources.unsubscribe(uri, connectionOf),
   };
 }

@@ -15,7 +15,8 @@ export interface ResourceWatch {
   updated(app: AppPlan, params: JsonObject, connection: Connection | null): void;
   /** A gateway client wants updates of a resource; counted, so that several may. */
   subscribe(app: AppPlan, uri: string, connection: Connection | null): Promise<void>;
-  unsubscribe(app: AppPlan, uri: string, connection: Connection | null): Promise<void>;
+  /** One of them wants none any more, also when the app shows the resource no longer or is gone; nothing where nobody wanted any. */
+  unsubscribe(uri: string, connectionOf: (app: string) => Connection | null): Promise<void>;
 }
 
 /** What the watch works with. */
@@ -92,13 +93,17 @@ export function createResourceWatch(deps: ResourceWatchDeps): ResourceWatch {
       uris.set(uri, count + 1);
       if (count === 0 && connection && canSubscribe(connection)) await ask(app, uri, connection);
     },
-    async unsubscribe(app, uri, connection) {
-      const uris = wanted.get(app.package);
-      const count = uris?.get(uri) ?? 0;
-      if (count > 1) uris!.set(uri, count - 1);
-      else uris?.delete(uri);
-      if (count !== 1 || app.subscribe.includes(uri) || !connection || !canSubscribe(connection)) return;
-      await leave(app, uri, connection);
+    async unsubscribe(uri, connectionOf) {
+      const found = [...wanted].find(([, uris]) => uris.has(uri));
+      if (!found) return;
+      const [name, uris] = found;
+      const count = uris.get(uri)!;
+      if (count > 1) return void uris.set(uri, count - 1);
+      uris.delete(uri);
+      if (uris.size === 0) wanted.delete(name);
+      const app = deps.plan().apps.get(name);
+      const connection = connectionOf(name);
+      if (app && !app.subscribe.includes(uri) && connection && canSubscribe(connection)) await leave(app, uri, connection);
     },
   };
 }

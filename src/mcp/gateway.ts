@@ -48,33 +48,24 @@ type ListName = "tools" | "prompts" | "resources";
 export function createGateway(options: GatewayOptions): Gateway {
   const { kit, settings } = options;
   const sessions = new Set<GatewaySession>();
-  const subscribers = new Map<string, Set<GatewaySession>>();
   const shown = new Map<string, Readonly<Record<ListName, string>>>();
   let timer: NodeJS.Timeout | undefined;
 
+  // Each session asks for itself, for another may hear of what this one may not; the kit counts, and subscribes upstream once.
   const subscribe = async (session: GatewaySession, uri: string, call: CallOptions): Promise<void> => {
     if (!kit.subscribeResource) throw new RpcError(METHOD_NOT_FOUND, "subscriptions are not served here");
+    if (session.subscriptions.has(uri)) return;
     if (session.subscriptions.size >= MAX_SUBSCRIPTIONS) throw new RpcError(INVALID_PARAMS, `more than ${MAX_SUBSCRIPTIONS} subscriptions in one session`);
-    const others = subscribers.get(uri) ?? new Set<GatewaySession>();
-    // Upstream there is one subscription, however many sessions share it.
-    if (others.size === 0) {
-      try {
-        await kit.subscribeResource(uri, call);
-      } catch (error) {
-        throw error instanceof KitError ? refusal(error.toBody(), uri) : error;
-      }
-    }
-    others.add(session);
-    subscribers.set(uri, others);
     session.subscriptions.add(uri);
-    if (session.closed) await unsubscribe(session, uri);
+    try {
+      await kit.subscribeResource(uri, call);
+    } catch (error) {
+      session.subscriptions.delete(uri);
+      throw error instanceof KitError ? refusal(error.toBody(), uri) : error;
+    }
   };
   const unsubscribe = async (session: GatewaySession, uri: string): Promise<void> => {
-    session.subscriptions.delete(uri);
-    const set = subscribers.get(uri);
-    if (!set?.delete(session) || set.size > 0) return;
-    subscribers.delete(uri);
-    await kit.unsubscribeResource?.(uri, { client: session.principal.client, session: session.id });
+    if (session.subscriptions.delete(uri)) await kit.unsubscribeResource?.(uri, { client: session.principal.client, session: session.id });
   };
   const tasks = createGatewayTasks({ kit, settings });
   const methods = gatewayMethods({ kit, settings, tasks, subscribe, unsubscribe });
@@ -122,7 +113,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       session.close();
       const { client } = session.principal;
       if (![...sessions].some((other) => other.principal.client === client)) shown.delete(client);
-      await Promise.all([...session.subscriptions].map((uri) => unsubscribe(session, uri)));
+      await Promise.allSettled([...session.subscriptions].map((uri) => unsubscribe(session, uri)));
       const left = [...session.conversations].filter(
         (name) => ![...sessions].some((other) => other.principal.client === client && other.conversations.has(name)),
       );
@@ -144,7 +135,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const stops = [
     kit.on("catalog", () => gateway.refresh()),
     kit.on("resource", (_app, uri) => {
-      for (const session of subscribers.get(uri) ?? []) session.notify("notifications/resources/updated", { uri });
+      for (const session of sessions) if (session.subscriptions.has(uri)) session.notify("notifications/resources/updated", { uri });
     }),
     kit.on("notification", (...said) => passWords({ kit, sessions, tasks }, ...said)),
   ];

@@ -46,7 +46,7 @@ export interface FakeKit extends Kit {
   readonly calls: { readonly name: string; readonly args: Json; readonly options: CallOptions }[];
   readonly endedTurns: string[];
   readonly endedSessions: string[];
-  readonly subscriptions: Set<string>;
+  readonly subscriptions: string[];
   state: KitStatus["state"];
   log(app: string, line: string): void;
 }
@@ -194,7 +194,7 @@ export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
     calls: [],
     endedTurns: [],
     endedSessions: [],
-    subscriptions: new Set(),
+    subscriptions: [],
     state: "running",
     emit,
     setApps(next) {
@@ -394,9 +394,9 @@ export function createFakeKit(initial: readonly FakeApp[]): FakeKit {
     }),
     subscribeResource: async (uri) => {
       if (!apps.some((a) => a.resources && Object.hasOwn(a.resources, uri))) throw new KitError("RESOURCE_NOT_FOUND", `no app shows ${uri}`);
-      kit.subscriptions.add(uri);
+      kit.subscriptions.push(uri);
     },
-    unsubscribeResource: async (uri) => void kit.subscriptions.delete(uri),
+    unsubscribeResource: async (uri) => void kit.subscriptions.splice(kit.subscriptions.indexOf(uri), 1),
     setGatewayUrl: () => undefined,
     instructions: () => [],
     endSession: async (session, client) => void kit.endedSessions.push(`${client}/${session}`),
