@@ -38,7 +38,6 @@ export interface Life {
  * and what it last listed. A changed app gets a new generation; calls keep the one they were admitted to.
  */
 export class Generation {
-  plan: AppPlan;
   readonly shared: Connection;
   listing: AppListing;
   readonly startedAt: number;
@@ -53,6 +52,7 @@ export class Generation {
   /** The shared connection as calls hold it. */
   readonly hold: Hold;
   readonly sessions: SessionConnections;
+  #plan: AppPlan;
   readonly #pid: number | null;
   readonly #hooks = new Map<string, BriefMap<number, CallHooks>>();
   #lastLease = 0;
@@ -64,7 +64,7 @@ export class Generation {
   #late: (() => void) | undefined;
 
   constructor(plan: AppPlan, shared: Connection, listing: AppListing, startedAt: number) {
-    this.plan = plan;
+    this.#plan = plan;
     this.shared = shared;
     this.listing = listing;
     this.startedAt = startedAt;
@@ -74,6 +74,16 @@ export class Generation {
       () => this.plan,
       (message) => this.onSessionLost(message),
     );
+  }
+
+  /** The plan that it serves; a reload may give it another that needs no new connection. */
+  get plan(): AppPlan {
+    return this.#plan;
+  }
+  set plan(plan: AppPlan) {
+    this.#plan = plan;
+    // More calls may run now.
+    this.#wakeWaiting();
   }
 
   /** Names this life for events; also after its process has gone. */
@@ -89,18 +99,23 @@ export class Generation {
     return this.#closing !== undefined;
   }
 
-  /** Waits for one of the app's call places, in order, then holds a connection; a LinkError when the signal aborts first. `hooks` hear of the server meanwhile. */
-  async lease(hold: Hold, hooks: CallHooks, signal: () => AbortSignal): Promise<Lease> {
-    for (;;) {
-      const lease = this.tryLease(hold, hooks);
-      if (lease !== null) return lease;
-      try {
+  /**
+   * Waits for one of the app's call places, in order, then holds a connection; a LinkError when the signal aborts first, null when the
+   * generation is on its way out: its successor may have places. `hooks` hear of the server meanwhile.
+   */
+  async lease(hold: Hold, hooks: CallHooks, signal: () => AbortSignal): Promise<Lease | null> {
+    try {
+      while (!this.draining) {
+        const lease = this.tryLease(hold, hooks);
+        if (lease !== null) return lease;
         await this.#turn(signal());
-      } catch (error) {
-        hold.release();
-        throw error;
       }
+    } catch (error) {
+      hold.release();
+      throw error;
     }
+    hold.release();
+    return null;
   }
 
   /** Holds a connection for a call if one of the app's call places is free, else null. */
@@ -170,6 +185,7 @@ export class Generation {
 
   async #drain(drainMs: number, reason: Error, force: boolean): Promise<void> {
     this.sessions.stopOpening(reason);
+    this.#wakeWaiting();
     if (this.#leases > 0 && drainMs > 0) {
       const late = new Promise<void>((resolve) => (this.#late = resolve));
       const timer = setTimeout(() => this.#late?.(), Math.min(drainMs, MAX_TIMER_MS));
@@ -184,6 +200,11 @@ export class Generation {
     let set = this.#hooks.get(scope);
     if (!set) this.#hooks.set(scope, (set = new BriefMap()));
     return set;
+  }
+
+  /** Whoever waits for a place looks again, in order. */
+  #wakeWaiting(): void {
+    for (const go of this.#waiting.splice(0)) go();
   }
 
   #turn(signal: AbortSignal): Promise<void> {

@@ -39,6 +39,7 @@ async function waitForLease(runner: AppRunner, request: LeaseRequest, deps: AppR
     const hold = isolated ? await holdSession(generation, request, deps) : generation.hold;
     if (hold === null) continue;
     const lease = await generation.lease(hold, hooks, signal);
+    if (lease === null) continue;
     if (!generation.draining && !(isolated && lease.connection.closed)) return lease;
     lease.release();
   }

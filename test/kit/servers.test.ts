@@ -346,6 +346,34 @@ describe("calls at the same time", () => {
     expect(await first).toMatchObject({ ok: true });
   });
 
+  it("that wait for their turn go on as soon as a reload lets more of them run", async () => {
+    const script = { on: { ...listing(tool("wait"), tool("quick")), "tools/call wait": [{ silent: true }], "tools/call quick": says("quick") } };
+    const t = await kitOf({ [APP]: scriptedApp(script, { max_concurrent_calls: 1 }) });
+    const caller = new AbortController();
+    const running = t.kit.callTool(`${APP}.wait`, {}, { signal: caller.signal });
+    await until(() => statusOf(t).calls === 1);
+    const queued = [1, 2, 3].map(() => t.kit.callTool(`${APP}.quick`, {}));
+    await t.workspace.write("topology/topology.yaml", topologyText({ [APP]: scriptedApp(script, { max_concurrent_calls: 4 }) }));
+    expect(await t.kit.reload()).toMatchObject({ result: "applied" });
+    expect((await Promise.all(queued)).map((call) => call.outcome)).toEqual(["succeeded", "succeeded", "succeeded"]);
+    expect(statusOf(t).calls).toBe(1);
+    caller.abort();
+    expect(await running).toMatchObject({ error: { error_code: "CANCELLED" } });
+  });
+
+  it("that wait for their turn at a server that drains run on its successor at once", async () => {
+    const script = { on: { ...listing(tool("wait"), tool("quick")), "tools/call wait": [{ silent: true }], "tools/call quick": says("quick") } };
+    const t = await kitOf({ [APP]: scriptedApp(script, { max_concurrent_calls: 1, drain_timeout: "60s" }) });
+    const caller = new AbortController();
+    const running = t.kit.callTool(`${APP}.wait`, {}, { signal: caller.signal });
+    await until(() => statusOf(t).calls === 1);
+    const queued = [1, 2, 3].map(() => t.kit.callTool(`${APP}.quick`, {}));
+    await t.kit.restartApp(APP);
+    expect((await Promise.all(queued)).map((call) => call.outcome)).toEqual(["succeeded", "succeeded", "succeeded"]);
+    caller.abort();
+    expect(await running).toMatchObject({ error: { error_code: "CANCELLED" } });
+  });
+
   it("that waited for their turn at a server that is replaced run on its successor", async () => {
     const script = {
       on: { ...listing(tool("wait"), tool("quick")), "tools/call wait": [{ delay: 20_000 }, ...says("waited")], "tools/call quick": says("quick") },
