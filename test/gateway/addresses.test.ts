@@ -1,50 +1,32 @@
-import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitationCompleteNotificationSchema, ElicitRequestSchema, UrlElicitationRequiredError } from "@modelcontextprotocol/sdk/types.js";
 import { afterEach, describe, expect, it } from "vitest";
-import { readToken, tokenFiles } from "../../src/control/tokens.ts";
-import { openDoor, type Door } from "../../src/door.ts";
-import { loadWorkspace } from "../../src/workspace.ts";
-import { memoryLog } from "../support/fake-kit.ts";
-import { startKit, topologyText, until, type TestKit } from "../support/kit.ts";
+import { topologyText, until } from "../support/kit.ts";
+import { startGateway, type SdkGateway } from "../support/sdk-gateway.ts";
 
 const ASKING = fileURLToPath(new URL("../support/servers/asking.mjs", import.meta.url));
 
-let t: TestKit;
-let door: Door;
-const clients: Client[] = [];
-afterEach(async () => {
-  await Promise.all(clients.splice(0).map((client) => client.close()));
-  await door.close();
-  await t.stop();
-});
+let t: SdkGateway;
+afterEach(() => t.stop());
 
 async function start(app: object): Promise<void> {
-  t = await startKit({
+  t = await startGateway({
     "topology/topology.yaml": topologyText(
       { "org.test.asking": { mcp: { command: [process.execPath, ASKING] }, isolation: "session", ...app } },
       { pins: "off", gateway: { listen: "127.0.0.1:0" }, policies: ["policies/*.yaml"] },
     ),
     "topology/policies/p.yaml": JSON.stringify({ rules: [{ id: "low", apps: ["org.test.asking"], tools: ["ask", "visit", "finish"], risk: "low" }] }),
   });
-  const workspace = await loadWorkspace({ cwd: t.workspace.root, env: {}, topology: t.workspace.topology });
-  door = await openDoor({ kit: t.kit, plan: workspace.plan!, log: memoryLog(), version: "0.0.0" });
 }
 
 /** An SDK client that opens every address that it is asked to, and what it heard. */
 async function connect(elicitation: { url?: object; form?: Record<string, unknown> }) {
-  const client = new Client({ name: "t", version: "1" }, { capabilities: { elicitation } });
-  clients.push(client);
   const asked: Record<string, unknown>[] = [];
   const completed: string[] = [];
-  client.setRequestHandler(ElicitRequestSchema, ({ params }) => (asked.push(params), { action: "accept" as const }));
-  client.setNotificationHandler(ElicitationCompleteNotificationSchema, ({ params }) => void completed.push(params.elicitationId));
-  const token = await readToken(tokenFiles(path.join(t.workspace.root, "data")).caller);
-  await client.connect(
-    new StreamableHTTPClientTransport(new URL(`${door.url}/mcp`), { requestInit: { headers: { authorization: `Bearer ${token}` } } }) as never,
-  );
+  const client = await t.connect({ elicitation }, (made) => {
+    made.setRequestHandler(ElicitRequestSchema, ({ params }) => (asked.push(params), { action: "accept" as const }));
+    made.setNotificationHandler(ElicitationCompleteNotificationSchema, ({ params }) => void completed.push(params.elicitationId));
+  });
   const call = async (tool: string, args: Record<string, unknown>): Promise<unknown> => {
     const result = (await client.callTool({ name: `org_test_asking_${tool}`, arguments: args })) as { isError?: boolean; content: { text: string }[] };
     return { ...(result.isError ? { isError: true } : {}), ...(JSON.parse(result.content[0]!.text) as object) };
@@ -106,7 +88,6 @@ describe("addresses that an app wants opened", () => {
     expect(await client.call("visit", { ...SITE, url: `https://bank.example/${"x".repeat(2000)}` })).toMatchObject({ error_code: "PROTOCOL_ERROR" });
     expect(await client.call("visit", bad)).toMatchObject({ isError: true, error_code: "PROTOCOL_ERROR" });
     expect([plain.asked, client.asked]).toEqual([[], []]);
-    await door.close();
     await t.stop();
     await start({});
     const ungranted = await connect({ url: {} });

@@ -1,29 +1,18 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitRequestSchema, ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { readToken, tokenFiles } from "../../src/control/tokens.ts";
-import { openDoor, type Door } from "../../src/door.ts";
-import { loadWorkspace } from "../../src/workspace.ts";
-import { memoryLog } from "../support/fake-kit.ts";
-import { scriptedApp, startKit, topologyText, until, type TestKit } from "../support/kit.ts";
+import { scriptedApp, topologyText, until } from "../support/kit.ts";
+import { startGateway, type SdkGateway } from "../support/sdk-gateway.ts";
 
 type Reply = { action: "accept" | "decline" | "cancel"; content?: Record<string, string | number | boolean> };
 
-let t: TestKit;
-let door: Door;
-const clients: Client[] = [];
-afterEach(async () => {
-  await Promise.all(clients.splice(0).map((client) => client.close()));
-  await door.close();
-  await t.stop();
-});
+let t: SdkGateway;
+afterEach(() => t.stop());
 
 async function start(approvals: object, app: object = {}, script: object = {}): Promise<void> {
-  t = await startKit({
+  t = await startGateway({
     "topology/topology.yaml": topologyText(
       { "org.test.a": scriptedApp(script, app as Record<string, unknown>) },
       { policies: ["policies/*.yaml"], gateway: { listen: "127.0.0.1:0" } },
@@ -36,23 +25,17 @@ async function start(approvals: object, app: object = {}, script: object = {}): 
       approvals: { wait: "50ms", ...approvals },
     }),
   });
-  const workspace = await loadWorkspace({ cwd: t.workspace.root, env: {}, topology: t.workspace.topology });
-  door = await openDoor({ kit: t.kit, plan: workspace.plan!, log: memoryLog(), version: "0.0.0" });
 }
 
 async function connect(capabilities: object, reply?: () => Reply | Promise<Reply>) {
-  const client = new Client({ name: "t", version: "1" }, { capabilities });
-  clients.push(client);
   const questions: { message: string; requestedSchema?: unknown }[] = [];
-  if (reply !== undefined)
-    client.setRequestHandler(ElicitRequestSchema, (request) => {
-      questions.push(request.params as (typeof questions)[0]);
-      return reply();
-    });
-  const token = await readToken(tokenFiles(path.join(t.workspace.root, "data")).caller);
-  await client.connect(
-    new StreamableHTTPClientTransport(new URL(`${door.url}/mcp`), { requestInit: { headers: { authorization: `Bearer ${token}` } } }) as never,
-  );
+  const client = await t.connect(capabilities, (made) => {
+    if (reply !== undefined)
+      made.setRequestHandler(ElicitRequestSchema, (request) => {
+        questions.push(request.params as (typeof questions)[0]);
+        return reply();
+      });
+  });
   const call = (args: Record<string, unknown> = { to: "a" }) => client.callTool({ name: "org_test_a_echo", arguments: args });
   return { client, questions, call };
 }
