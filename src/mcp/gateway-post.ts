@@ -57,6 +57,7 @@ export class PostAnswer implements Outlet {
     clearTimeout(this.#slow);
     const { res, log, streamId, headers, abort, primes, onStream } = this.#options;
     const stream = new EventStream(streamId, log, () => {
+      clearTimeout(this.#patience);
       this.#patience = setTimeout(() => {
         if (!stream.attached) abort.abort();
       }, RESUME_WITHIN_MS).unref();
