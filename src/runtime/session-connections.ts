@@ -30,7 +30,7 @@ const IDLE_MS = 30 * 60_000;
 
 /**
  * The connections of one generation that serve one calling session each. One that dies or falls silent is taken out, and opened anew when its session next
- * calls; one that is unused for long is closed; there are never more than the plan's `max_sessions`.
+ * calls; one that is unused for long is closed; there are never more than the plan's `max_sessions`, those on their way out among them.
  */
 export class SessionConnections {
   readonly #plan: () => AppPlan;
@@ -90,7 +90,14 @@ export class SessionConnections {
     if (now < this.#waitUntil)
       throw new LinkError("closed", `${this.#lastFailure}; next attempt in ${formatDuration(this.#waitUntil - now)}`, { retryAfterMs: this.#waitUntil - now });
     if (this.#open.size >= plan.maxSessions) this.#makeRoom(plan);
-    const session = new SessionConnection(open, {
+    const opening = async (signal: AbortSignal): Promise<Connection> => {
+      // It counts itself, once it stands among the others.
+      await Promise.resolve();
+      // Servers may end slowly: whoever comes and goes fast must not have them pile up.
+      while (this.#ending.size > 0 && this.#open.size + this.#ending.size > plan.maxSessions) await abortable(Promise.race(this.#ending), signal);
+      return open(signal);
+    };
+    const session = new SessionConnection(opening, {
       look: () => void this.#look(scope, session),
       silent: () => void this.#probe(scope, session),
       closed: (message) => this.#lose(scope, session, message),

@@ -57,6 +57,18 @@ describe("the connection of one calling session (isolation: session)", () => {
     expect(status()).toMatchObject({ state: "ready", restarts: 0 });
   });
 
+  it("counts towards max_sessions until its process is gone, however slowly that goes", async () => {
+    await start({ max_sessions: 2 }, { ...SCRIPT, ignoreTerm: true, ignoreEof: true });
+    const seen: number[] = [];
+    for (const session of ["a", "b", "c"]) {
+      expect(await call("echo", session)).toMatchObject({ ok: true });
+      seen.push(...pids().filter((pid) => !seen.includes(pid)));
+      const running = await Promise.all(seen.map(isRunning));
+      expect(running.filter(Boolean).length).toBeLessThanOrEqual(2);
+    }
+    expect(seen).toHaveLength(3);
+  });
+
   it("that dies fails its calls at once with an unknown outcome, is told, and is opened anew at the next use", async () => {
     await start();
     await call("echo", "s");
