@@ -2,34 +2,16 @@ import { BriefMap } from "../base/brief-map.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
 import { MAX_TIMER_MS } from "../base/durations.ts";
 import { isObject, type Json, type JsonObject } from "../base/json.ts";
-import { onAbort, type CancelSignal } from "../base/cancel-signal.ts";
+import { onAbort } from "../base/cancel-signal.ts";
 import { LinkError } from "../runtime/ports.ts";
-import type { CloseReason, Progress, RequestOptions } from "../runtime/ports.ts";
+import type { CloseReason, RequestOptions } from "../runtime/ports.ts";
 import type { LaneHandlers } from "./lane-handlers.ts";
+import { asLinkError, clamp, DEFAULT_TIMEOUT_MS, reasonOf, type Pending } from "./lane-request.ts";
 import { OwedAnswers, type Debt, type Owed } from "./owed-answers.ts";
 import { seconds } from "./plain-line.ts";
 import { isLongWork, withMeta } from "./request-meta.ts";
 import { StrayAnswers } from "./stray-answers.ts";
 import type { Wire, WireMessage } from "./wire.ts";
-
-interface Pending {
-  readonly method: string;
-  readonly resolve: (result: JsonObject) => void;
-  readonly reject: (error: LinkError) => void;
-  readonly onProgress: ((progress: Progress) => void) | undefined;
-  readonly startedAt: number;
-  readonly idleMs: number;
-  readonly totalMs: number;
-  readonly suspectsAtStart: number;
-  /** Takes the listener off the caller's signal again. */
-  unlisten: (() => void) | undefined;
-  heardAt: number;
-  /** When to look whether it is over. */
-  dueAt: number;
-}
-
-/** How long a request may take when nobody says. */
-const DEFAULT_TIMEOUT_MS = 60_000;
 
 /**
  * The requests of one connection: ids, deadlines, progress, cancellation. Every request ends exactly once, with a result or a LinkError;
@@ -313,19 +295,4 @@ export class RpcLane {
     this.#owed.ended(id);
     return pending;
   }
-}
-
-function reasonOf(signal: CancelSignal): string {
-  const reason: unknown = signal.reason;
-  if (reason instanceof Error) return reason.name === "AbortError" ? "cancelled" : reason.message;
-  return typeof reason === "string" && reason !== "" ? reason : "cancelled";
-}
-
-function asLinkError(error: unknown): LinkError {
-  return error instanceof LinkError ? error : new LinkError("network", error instanceof Error ? error.message : String(error), { sent: true, cause: error });
-}
-
-/** A time that a timer can hold: Node turns longer ones, and Infinity, into 1 ms. */
-function clamp(ms: number): number {
-  return Number.isNaN(ms) ? DEFAULT_TIMEOUT_MS : Math.min(Math.max(ms, 1), MAX_TIMER_MS);
 }
