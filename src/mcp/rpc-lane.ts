@@ -224,7 +224,7 @@ export class RpcLane {
     clearTimeout(this.#timer);
     this.#timerAt = dueAt;
     // Whatever an answer may come from keeps the process alive itself.
-    this.#timer = setTimeout(() => this.#onTimer(), Math.max(1, dueAt - now)).unref();
+    this.#timer = setTimeout(() => this.#onTimer(), clamp(dueAt - now)).unref();
   }
 
   #onTimer(): void {
