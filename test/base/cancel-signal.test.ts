@@ -16,6 +16,34 @@ describe("a cancel source", () => {
     expect([source.aborted, source.reason, told]).toEqual([true, "first", ["one"]]);
   });
 
+  it("has a listener once, however often it is added, and knows which one to take off", () => {
+    for (const others of [0, 1, 2]) {
+      const source = new CancelSource();
+      const told: string[] = [];
+      const one = (): void => void told.push("one");
+      const never = (): void => void told.push("never");
+      source.addEventListener("abort", one);
+      source.addEventListener("abort", one);
+      for (let i = 0; i < others; i += 1) source.addEventListener("abort", () => told.push(`other ${i}`));
+      source.removeEventListener("abort", never);
+      source.addEventListener("abort", never);
+      source.removeEventListener("abort", never);
+      source.abort();
+      expect(told).toEqual(["one", "other 0", "other 1"].slice(0, 1 + others));
+    }
+  });
+
+  it("whose listeners all went takes new ones", () => {
+    const source = new CancelSource();
+    const told: string[] = [];
+    const gone = [(): void => void told.push("a"), (): void => void told.push("b")];
+    for (const listener of gone) source.addEventListener("abort", listener);
+    for (const listener of gone) source.removeEventListener("abort", listener);
+    source.addEventListener("abort", () => told.push("new"));
+    source.abort();
+    expect(told).toEqual(["new"]);
+  });
+
   it("names itself an abort when nobody gives a reason, as an AbortController does", () => {
     const source = new CancelSource();
     source.abort();
@@ -32,6 +60,22 @@ describe("onAbort", () => {
       unlisten();
       source.abort();
       expect(told).toEqual(["stays"]);
+    }
+  });
+
+  it("tells nobody who was taken off or came while others were told", () => {
+    for (const source of [new AbortController(), new CancelSource()]) {
+      const told: string[] = [];
+      let unlisten = (): void => undefined;
+      onAbort(source.signal, () => {
+        told.push("first");
+        unlisten();
+        onAbort(source.signal, () => told.push("late"));
+      });
+      unlisten = onAbort(source.signal, () => told.push("taken off"));
+      source.abort();
+      source.abort();
+      expect(told).toEqual(["first"]);
     }
   });
 

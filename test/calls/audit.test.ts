@@ -141,6 +141,66 @@ describe("audit records", () => {
     expect(verifyAudit(file.lines(), file.head)).toMatchObject({ ok: true, records: 2 });
   });
 
+  it("write a text that was written before anew when another secret is known", async () => {
+    const file = memoryFile();
+    const masker = createMasker([]);
+    const audit = await openAudit({ file, clock: fakeClock(), masker, arguments: "masked", onFault() {} });
+    const event = { event: "call.done", tool: `of ${SECRET}`, arguments: { q: SECRET } };
+    await audit.note(event);
+    masker.add(SECRET);
+    await audit.note(event);
+    await audit.note({ event: SECRET, other: `of ${SECRET}` });
+    expect(file.lines().map((line) => line.includes(SECRET))).toEqual([true, false, false]);
+    expect(JSON.parse(file.lines()[1]!)).toMatchObject({ tool: "of ***", arguments: { q: "***" } });
+    expect(verifyAudit(file.lines(), file.head)).toMatchObject({ ok: true, records: 3 });
+  });
+
+  it("verify with whatever stands in an event, beside any spelling of the chain's own names", async () => {
+    const file = memoryFile();
+    const audit = await open(file);
+    const odd: Record<string, unknown> = {
+      nan: Number.NaN,
+      infinite: -Infinity,
+      zero: -0,
+      large: 1e21,
+      small: 1e-7,
+      none: null,
+      yes: true,
+      date: new Date(0),
+      list: [undefined, Number.NaN, "\ud800", "\u0000"],
+      constructor: "c",
+      toString: "s",
+      Seq: 1,
+      seq: 9,
+      prev: "p",
+      hash: "h",
+      at: "now",
+      long: "é".repeat(5000),
+    };
+    Object.defineProperty(odd, "__proto__", { value: { polluted: true }, enumerable: true });
+    for (let i = 0; i < 2; i += 1) await audit.note({ event: "x", ...odd, call_id: `c${i}` }, { subject: "of it" });
+    expect(verifyAudit(file.lines(), file.head)).toMatchObject({ ok: true, records: 2 });
+    const { seq, prev, hash, at, long, date, ...rest } = JSON.parse(file.lines()[1]!);
+    expect([seq, prev.length, hash.length, at]).toEqual([2, 64, 64, new Date(1_800_000_000_000).toISOString()]);
+    expect([long.endsWith("(5000 characters)"), date]).toEqual([true, {}]);
+    expect(JSON.stringify(rest)).toBe(
+      '{"event":"x","nan":null,"infinite":null,"zero":0,"large":1e+21,"small":1e-7,"none":null,"yes":true,' +
+        '"list":[null,null,"\\ud800","\\u0000"],"constructor":"c","toString":"s","Seq":1,"__proto__":{"polluted":true},"call_id":"c1","subject":"of it"}',
+    );
+  });
+
+  it("change how arguments are written as soon as the setting does, and mask their shapes too", async () => {
+    const file = memoryFile();
+    const audit = await open(file);
+    const event = { event: "x", arguments: { text: "open", [SECRET]: 1 } };
+    for (const mode of ["masked", "shapes", "masked"] as const) {
+      audit.configure({ arguments: mode });
+      await audit.note(event);
+    }
+    expect(file.lines().map((line) => line.includes('"open"'))).toEqual([true, false, true]);
+    expect(file.text).not.toContain(SECRET);
+  });
+
   it("have names and numbers that JSON keeps: __proto__, undefined, minus zero", async () => {
     const file = memoryFile();
     const audit = await open(file);
@@ -285,6 +345,31 @@ describe("the audit file", () => {
     expect(await readFile(name, "utf8")).not.toContain("\0");
   });
 
+  it.each([1, 2, 3, 5])("a disk that takes %i bytes at a time gets every byte of a text of many-byte letters", async (most) => {
+    const audit = await open(openAuditFile(name, { maxBytes: 1e6 }));
+    const restore = withShortWrites({ most, left: Infinity });
+    await audit.append({ event: "é日本😀", text: "ä€😀".repeat(20) });
+    restore();
+    await audit.append({ event: "whole" });
+    await audit.close();
+    expect(await verify()).toMatchObject({ ok: true, records: 2, note: null });
+    expect(JSON.parse((await readAudit(name)).lines[0]!)).toMatchObject({ event: "é日本😀", text: "ä€😀".repeat(20) });
+  });
+
+  it("a disk that is full in the middle of a letter keeps nothing of the record, and takes the next when there is room", async () => {
+    const audit = await open(openAuditFile(name, { maxBytes: 1e6 }));
+    await audit.append({ event: "öne" });
+    for (const left of [0, 1, 60, 61, 62, 63, 64]) {
+      const restore = withShortWrites({ most: 50, left });
+      await expect(audit.append({ event: "lost", text: "€😀".repeat(50) })).rejects.toThrow("ENOSPC");
+      restore();
+      expect((await readFile(name, "utf8")).endsWith("\n")).toBe(true);
+    }
+    await audit.append({ event: "twö" });
+    await audit.close();
+    expect(await verify()).toMatchObject({ ok: true, records: 3, note: "before record 2, 7 could not be written" });
+  });
+
   it("a sync that failed is told to every record that it may have lost, also when the record has filled its file", async () => {
     const audit = await open(openAuditFile(name, { maxBytes: 300 }));
     const sync = fs.fdatasync;
@@ -318,4 +403,18 @@ function raise(code: string): never {
 function withFs(functions: Partial<typeof fs>): void {
   Object.assign(fs, functions);
   syncBuiltinESMExports();
+}
+
+/** A disk that takes at most so many bytes with one write, and so many in all, as the system has it: a short count first, a fault when nothing fits. */
+function withShortWrites(disk: { readonly most: number; left: number }): () => void {
+  const write = fs.writeSync;
+  const short = (fd: number, data: string | Uint8Array, from: number | null = null): number => {
+    const bytes = typeof data === "string" ? Buffer.from(data, "utf8") : data.subarray(from ?? 0);
+    const size = Math.min(bytes.length, disk.most, disk.left);
+    if (size === 0) raise("ENOSPC");
+    disk.left -= size;
+    return write(fd, bytes, 0, size);
+  };
+  withFs({ writeSync: short as never });
+  return () => withFs({ writeSync: write });
 }

@@ -145,6 +145,43 @@ describe("rules", () => {
   });
 });
 
+describe("one subject, asked again", () => {
+  const web = tool("web", "post", { trust: "low", manifestRisk: "low" });
+  const send = tool("mail", "send", { manifestRisk: "medium" });
+  const token = { text: `see ghp_${"T".repeat(36)}` };
+
+  it("gets the answer of the policy that is asked, whichever was asked before", () => {
+    const strict = policyOf({ risk_actions: { medium: { action: "deny" } } });
+    const ruled = rulesOf({ id: "ask", apps: ["mail"], clients: ["bot"], action: "ask" });
+    const all = [DEFAULT_POLICY, strict, ruled, DENY_ALL("none"), DEFAULT_POLICY];
+    const asked = (client: string): string[] => all.map((rules) => action(rules, send, {}, client));
+    for (let i = 0; i < 2; i += 1) {
+      expect(asked("bot")).toEqual(["allow", "deny", "ask", "deny", "allow"]);
+      expect(asked("other")).toEqual(["allow", "deny", "allow", "deny", "allow"]);
+    }
+  });
+
+  it("keeps nothing of a marked session or of a token that was held back", () => {
+    const high = tool("mail", "purge", { manifestRisk: "high" });
+    const rules = policyOf({ risk_actions: { high: { action: "allow" } } });
+    for (let i = 0; i < 2; i += 1) {
+      expect(call(DEFAULT_POLICY, web, token)).toMatchObject({ action: "deny", reason: expect.stringContaining("secret-egress") });
+      expect(call(DEFAULT_POLICY, web)).toMatchObject({ action: "allow", reason: expect.not.stringContaining("secret-egress") });
+      expect(call(rules, high, {}, "bot", true)).toMatchObject({ action: "ask", dataFlow: true });
+      expect(call(rules, high)).toMatchObject({ action: "allow", dataFlow: false, reason: expect.not.stringContaining("data_flow") });
+      expect(call(DEFAULT_POLICY, high, {}, "bot", true)).toMatchObject({ action: "ask", dataFlow: false, reason: expect.stringContaining("data_flow") });
+      expect(call(DEFAULT_POLICY, high)).toMatchObject({ action: "ask", reason: expect.not.stringContaining("data_flow") });
+    }
+  });
+
+  it("gives nobody a decision to change for those who come after", () => {
+    const decision = call(DEFAULT_POLICY, send);
+    expect(() => Object.assign(decision, { action: "deny" })).toThrow(TypeError);
+    expect(() => (decision.limits as unknown[]).push({})).toThrow(TypeError);
+    expect(action(DEFAULT_POLICY, send)).toBe("allow");
+  });
+});
+
 describe("listings", () => {
   it("a rule with arguments neither denies nor allows a listing by itself", () => {
     const high = tool("pay", "send", { manifestRisk: "high" });
