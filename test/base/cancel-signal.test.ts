@@ -33,6 +33,15 @@ describe("a cancel source", () => {
     }
   });
 
+  it("keeps its only listener when another is taken off", () => {
+    const source = new CancelSource();
+    const told: string[] = [];
+    source.addEventListener("abort", () => told.push("one"));
+    source.removeEventListener("abort", () => told.push("other"));
+    source.abort();
+    expect(told).toEqual(["one"]);
+  });
+
   it("whose listeners all went takes new ones", () => {
     const source = new CancelSource();
     const told: string[] = [];

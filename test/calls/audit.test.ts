@@ -176,13 +176,14 @@ describe("audit records", () => {
       hash: "h",
       at: "now",
       long: "é".repeat(5000),
+      arguments: { long: "x".repeat(5000) },
     };
     Object.defineProperty(odd, "__proto__", { value: { polluted: true }, enumerable: true });
     for (let i = 0; i < 2; i += 1) await audit.note({ event: "x", ...odd, call_id: `c${i}` }, { subject: "of it" });
     expect(verifyAudit(file.lines(), file.head)).toMatchObject({ ok: true, records: 2 });
-    const { seq, prev, hash, at, long, date, ...rest } = JSON.parse(file.lines()[1]!);
+    const { seq, prev, hash, at, long, date, arguments: args, ...rest } = JSON.parse(file.lines()[1]!);
     expect([seq, prev.length, hash.length, at]).toEqual([2, 64, 64, new Date(1_800_000_000_000).toISOString()]);
-    expect([long.endsWith("(5000 characters)"), date]).toEqual([true, {}]);
+    expect([long.endsWith("(5000 characters)"), args.long.endsWith("(5000 characters)"), date]).toEqual([true, true, {}]);
     expect(JSON.stringify(rest)).toBe(
       '{"event":"x","nan":null,"infinite":null,"zero":0,"large":1e+21,"small":1e-7,"none":null,"yes":true,' +
         '"list":[null,null,"\\ud800","\\u0000"],"constructor":"c","toString":"s","Seq":1,"__proto__":{"polluted":true},"call_id":"c1","subject":"of it"}',
@@ -352,7 +353,10 @@ describe("the audit file", () => {
     restore();
     await audit.append({ event: "whole" });
     await audit.close();
-    expect(await verify()).toMatchObject({ ok: true, records: 2, note: null });
+    const again = await open(openAuditFile(name, { maxBytes: 1e6 }));
+    await again.append({ event: "ünd" });
+    await again.close();
+    expect(await verify()).toMatchObject({ ok: true, records: 3, note: null });
     expect(JSON.parse((await readAudit(name)).lines[0]!)).toMatchObject({ event: "é日本😀", text: "ä€😀".repeat(20) });
   });
 

@@ -36,6 +36,8 @@ describe("joined signals", () => {
     const none = joinSignals([undefined]);
     expect(none.signal.aborted).toBe(false);
     const joined = joinSignals([none.signal, only.signal]);
+    expect(joined.signal).toBe(only.signal);
+    for (const one of [none, joined, joinSignals([none.signal])]) one.release();
     only.abort("over");
     expect(joined.signal.reason).toBe("over");
     expect(none.signal.aborted).toBe(false);

@@ -39,7 +39,8 @@ describe("one timer for all requests of a connection", () => {
   });
 
   it("goes on when the request that it was set for has been answered, or heard progress", async () => {
-    const { lane, wire } = silentServer();
+    let looks = 0;
+    const { lane, wire } = silentServer({ now: systemClock.now, monotonic: () => ((looks += 1), performance.now()) });
     const first = lane.request("first", {}, { timeoutMs: 20 });
     const second = lane.request("tools/call", {}, { timeoutMs: 60, maxTotalMs: 200, onProgress() {} });
     const startedAt = performance.now();
@@ -53,6 +54,16 @@ describe("one timer for all requests of a connection", () => {
     await expect(second).rejects.toThrow("tools/call took longer than its hard limit of 0.2s");
     clearInterval(speaking);
     expect(performance.now() - startedAt).toBeGreaterThan(198);
+    // Not once a millisecond: a look for each time that it could have been over, and one for each word of the server.
+    expect(looks).toBeLessThan(heard + 20);
+  });
+
+  it("knows which comes first, the hard limit or the silence", async () => {
+    const { lane } = silentServer();
+    const startedAt = performance.now();
+    await expect(lane.request("x", {}, { timeoutMs: 5000, maxTotalMs: 100 })).rejects.toThrow("x took longer than its hard limit of 0.1s");
+    await expect(lane.request("x", {}, { timeoutMs: 100, maxTotalMs: 5000 })).rejects.toThrow("no answer to x within 0.1s");
+    expect(performance.now() - startedAt).toBeLessThan(3000);
   });
 
   it("is of no account when the connection has ended, and says nothing to the server then", async () => {
