@@ -192,7 +192,7 @@ async function send(deps: CallDeps, { granted, admit, options, callId, learned, 
     learned.sent = true;
     options.onSent?.({ app: target.app, tool: target.name, trust: plan.trust });
     const how: Mutable<SendOptions> = { timeoutMs, maxTotalMs: granted.decision.timeoutMs ?? plan.maxTotalTimeoutMs, signal: joined.signal };
-    if (progress !== undefined) how.onProgress = (said) => progress.tell(deps.mask.known(said));
+    if (progress) how.onProgress = (said) => progress.tell(deps.mask.known(said));
     if (task !== undefined) how.task = { ttlMs: task.ttlMs, onNews: (news) => task.onNews(deps.mask.known(news)) };
     if (options.meta !== undefined) how.meta = metaFor(plan.trust, options.meta);
     return sure.operation.read(await sure.operation.send(lease.connection, sure.args, how));

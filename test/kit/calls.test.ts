@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Logger } from "../../src/kit-api.ts";
 import { scriptedApp, startKit, topologyText, until, type TestKit } from "../support/kit.ts";
 
 const tool = (name: string, more: object = {}): object => ({
@@ -258,6 +259,31 @@ describe("the one way a call runs", () => {
     const done = await t.kit.callTool("org.test.box.wipe", { txt: "x" });
     expect(done.error?.error_code).toBe("POLICY_DENIED");
     expect(JSON.stringify(done.error)).not.toContain("txt");
+  });
+});
+
+describe("a caller in JavaScript", () => {
+  it("may leave out options with null or undefined: the server's progress is then nobody's, and no fault of it", async () => {
+    const said: unknown[] = [];
+    const log: Logger = { debug() {}, info() {}, error: (...line) => void said.push(line), warn: (...line) => void said.push(line), child: () => log };
+    const progress = { notify: { method: "notifications/progress", params: { progressToken: "$id", progress: 1 } } };
+    const script = { on: { "tools/call echo": [progress, { result: { content: [] } }] } };
+    const t = await startKit(
+      {
+        "topology/topology.yaml": topologyText({ "org.test.box": scriptedApp(script) }, { policies: ["policies/*.yaml"] }),
+        "topology/policies/p.yaml": JSON.stringify({ rules: [{ id: "low", tools: ["echo"], risk: "low" }] }),
+      },
+      { log },
+    );
+    try {
+      for (const onProgress of [null, undefined]) {
+        const done = await t.kit.callTool("org.test.box.echo", {}, { onProgress, onServerRequest: onProgress, task: undefined, meta: undefined } as never);
+        expect(done).toMatchObject({ ok: true });
+      }
+      expect(said.filter((line) => JSON.stringify(line).includes("could not be taken"))).toEqual([]);
+    } finally {
+      await t.stop();
+    }
   });
 });
 
