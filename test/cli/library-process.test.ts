@@ -22,7 +22,9 @@ it.each(["stdio", "http"])("a program that only waits for a call lives until its
   await builtCli();
   const server = await httpMcpServer(({ message }) => message.method === "tools/call");
   const app =
-    transport === "stdio" ? scriptedApp({ on: { "tools/call": [{ silent: true }] } }) : ({ trust: "high", mcp: { url: server.url } } as Record<string, unknown>);
+    transport === "stdio"
+      ? scriptedApp({ on: { "tools/call": [{ silent: true }] } })
+      : ({ trust: "high", mcp: { url: server.url } } as Record<string, unknown>);
   const workspace = await makeWorkspace({ "topology/topology.yaml": topologyText({ "org.test.a": { ...app, call_timeout: "1s" } }) });
   try {
     const index = path.join(projectRoot, "dist", "index.js");
