@@ -25,7 +25,7 @@ export interface ConnectionParts {
   readonly onNote: (note: string) => void;
 }
 
-/** Requests that change nothing: they may be sent again after a refusal for lack of capacity. */
+/** Requests that change nothing: they may be sent again after a refusal for lack of capacity, or when their connection broke off. */
 const SAFE = new Set([
   "ping",
   "tools/list",
@@ -195,7 +195,8 @@ export class McpConnection implements Connection {
         return await this.#lane.request(method, params, options);
       }
       const wait = error.retryAfterMs ?? BUSY_WAIT_MS;
-      if (error.kind !== "http" || !BUSY.has(error.code ?? 0) || !SAFE.has(method) || wait > LONGEST_WAIT_MS) throw error;
+      const passing = (error.kind === "http" && BUSY.has(error.code ?? 0)) || (error.kind === "network" && error.sent);
+      if (!passing || !SAFE.has(method) || wait > LONGEST_WAIT_MS) throw error;
       await pause(wait, options.signal);
       return await this.#lane.request(method, params, options);
     }

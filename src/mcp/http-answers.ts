@@ -4,17 +4,23 @@ import { LinkError } from "../runtime/ports.ts";
 import { readExcerpt } from "./http-client.ts";
 import type { HttpResponse } from "./http-client.ts";
 import { plainLine, seconds } from "./plain-line.ts";
+import type { WireMessage } from "./wire.ts";
 
 const EXCERPT_BYTES = 8192;
 const SHOWN_CHARS = 200;
 /** How servers say that they do not know a session; many answer 400, or even 200, instead of 404. */
 const UNKNOWN_SESSION =
-  /\bsession\b.{0,40}\b(?:not found|unknown|expired|invalid|not exist|terminated|closed|missing)\b|\b(?:unknown|invalid|expired|no valid|no such|missing)\b.{0,20}\bsession\b/is;
+  /\b(?:server|session) (?:is )?not (?:yet )?initialized\b|\bexpect(?:ed|s)? (?:an )?initialize\b|\bbefore initialization\b|\bsession\b.{0,40}\b(?:not found|unknown|expired|invalid|not exist|terminated|closed|missing)\b|\b(?:unknown|invalid|expired|no valid|no such|missing)\b.{0,20}\bsession\b/is;
 
 /** Whether a text is a server's way to say that it does not know the session. */
 export function saysUnknownSession(text: string): boolean {
   return UNKNOWN_SESSION.test(text.slice(0, 1000));
 }
+
+/** Statuses that, with such words, are about the session; 403 is not: it says who may do what. */
+const ABOUT_SESSION = new Set([400, 401, 409, 422]);
+/** How the MCP SDKs say it inside of JSON-RPC. */
+const SESSION_NOT_FOUND = -32001;
 
 /** Statuses that say what a JSON-RPC error beside them does not: who may come in, and when. */
 const SPEAKS_FOR_ITSELF = new Set([401, 403, 429, 502, 503, 504]);
@@ -30,7 +36,8 @@ export async function httpFault(response: HttpResponse, withSession: boolean, el
   const rpc = rpcError(body);
   const text = rpc === undefined ? excerpt(body, type) : plainLine(rpc.message.slice(0, SHOWN_CHARS));
   const message = `HTTP ${status} from ${response.url.host} after ${seconds(elapsedMs)}${rpc === undefined ? ` (${plainLine(type.slice(0, 60))})` : ""}${text === "" ? "" : `: ${text}`}`;
-  if (withSession && (status === 404 || (status === 400 && saysUnknownSession(body)))) return new LinkError("session-expired", message, { code: status });
+  if (withSession && (status === 404 || status === 410 || (ABOUT_SESSION.has(status) && saysUnknownSession(body))))
+    return new LinkError("session-expired", message, { code: status });
   if (rpc !== undefined && id !== null && rpc.id === id && !SPEAKS_FOR_ITSELF.has(status))
     return new LinkError("rpc", rpc.message, {
       sent: true,
@@ -49,9 +56,28 @@ export async function httpFault(response: HttpResponse, withSession: boolean, el
   });
 }
 
+/**
+ * The LinkError that a message in the response to request `id` stands for where the message alone does not tell: an error that names no request can only mean this
+ * one, and an unknown session is not the request's fault. Null for every other message.
+ */
+export function refusalIn(message: WireMessage, id: number, withSession: boolean): LinkError | null {
+  const { error, id: named } = message;
+  if (typeof message["method"] === "string" || !isObject(error)) return null;
+  const nameless = named === undefined || named === null || (typeof named === "string" && !/^\d{1,15}$/.test(named));
+  if (!nameless && String(named) !== String(id)) return null;
+  const { code, data } = error;
+  const text = typeof error["message"] === "string" && error["message"] !== "" ? error["message"] : "error without a message";
+  if (withSession && saysUnknownSession(text) && (nameless || code === SESSION_NOT_FOUND)) return new LinkError("session-expired", text);
+  if (!nameless) return null;
+  return new LinkError("rpc", text, { sent: true, ...(typeof code === "number" ? { code } : {}), ...(data === undefined ? {} : { data: data as Json }) });
+}
+
 /** The LinkError for a success whose body is no JSON-RPC message. */
-export function unexpectedBody(body: string, host: string, withSession: boolean): LinkError {
-  const text = `unexpected body from ${host}, not a JSON-RPC message: ${excerpt(body, "")}`;
+export function unexpectedBody(body: string, { status, url: { host } }: HttpResponse, withSession: boolean): LinkError {
+  const text =
+    body.trim() === ""
+      ? `HTTP ${status} from ${host} without a body, where the answer should be`
+      : `unexpected body from ${host}, not a JSON-RPC message: ${excerpt(body, "")}`;
   return withSession && saysUnknownSession(body) ? new LinkError("session-expired", text) : new LinkError("invalid", text, { sent: true });
 }
 

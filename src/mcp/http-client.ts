@@ -24,6 +24,8 @@ export interface HttpRequest {
   readonly method: "GET" | "POST" | "DELETE";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Whether it does no harm when the server gets it twice. */
+  readonly repeatable?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -41,6 +43,8 @@ export interface HttpResponse {
 const IDLE_SOCKET_MS = 4000;
 const CONNECT_MS = 30_000;
 const MAX_REDIRECTS = 3;
+/** How often a request is sent again that met a kept connection just when the server closed it. */
+const STALE_TRIES = 3;
 const KEEPS_METHOD = new Set([307, 308]);
 
 /** HTTP/1.1 with kept-alive connections, no limit on how long a body may take, and strict redirects. Errors are LinkErrors. */
@@ -87,7 +91,8 @@ export class HttpClient {
     this.#tunnels?.destroy();
   }
 
-  async #sendOnce(url: URL, { method, headers, body, signal }: HttpRequest): Promise<HttpResponse> {
+  async #sendOnce(url: URL, request: HttpRequest, stale = 0): Promise<HttpResponse> {
+    const { method, headers, body, signal } = request;
     if (signal?.aborted === true) throw new LinkError("cancelled", "cancelled");
     try {
       checkHost(url.hostname);
@@ -143,7 +148,12 @@ export class HttpClient {
         const encoding = plainLine(String(message.headers["content-encoding"]).slice(0, 60));
         reject(new LinkError("invalid", `the response of ${url.host} is encoded as "${encoding}", which nobody asked for and cannot be read`, { sent: true }));
       });
-      raw.on("error", (error) => reject(networkError(error, url, reached)));
+      const fail = (error: Error): void => {
+        const repeat = raw.reusedSocket && isBrokenOff(error) && stale < STALE_TRIES && (method !== "POST" || request.repeatable === true);
+        if (repeat) resolve(this.#sendOnce(url, request, stale + 1));
+        else reject(networkError(error, url, reached));
+      };
+      raw.on("error", fail);
       raw.once("close", () => {
         this.#open.delete(raw);
         signal?.removeEventListener("abort", onAbort);
@@ -209,6 +219,11 @@ function inflated(message: IncomingMessage): Readable | null {
   message.on("close", () => message.complete || stream.destroy(new Error("the body broke off")));
   stream.on("close", () => message.destroy());
   return message.pipe(stream);
+}
+
+/** Whether a connection ended before anything of the response came. */
+function isBrokenOff(error: NodeJS.ErrnoException): boolean {
+  return error.code === "ECONNRESET" || error.code === "EPIPE";
 }
 
 /** Any failure of the network as a LinkError. `reached`: the request may have arrived. */

@@ -65,6 +65,8 @@ export class HttpSession {
       method: "POST",
       headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
       body: stringifyExact(message),
+      // All that this side sends may arrive twice, but for the calls of tools.
+      repeatable: message["method"] !== "tools/call",
       ...(signal === undefined ? {} : { signal }),
     });
   }

@@ -2,13 +2,15 @@ import { systemClock } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
 import { LinkError } from "../runtime/ports.ts";
 import type { CloseReason } from "../runtime/ports.ts";
-import { httpFault, saysUnknownSession, unexpectedBody } from "./http-answers.ts";
+import { HeardEvents } from "./heard-events.ts";
+import { httpFault, refusalIn, saysUnknownSession, unexpectedBody } from "./http-answers.ts";
 import { readBody } from "./http-client.ts";
 import type { HttpResponse } from "./http-client.ts";
 import { HttpSession, type HttpSessionOptions } from "./http-session.ts";
+import { plainLine } from "./plain-line.ts";
 import { SseReader } from "./sse-reader.ts";
 import type { ServerEvent } from "./sse-reader.ts";
-import { brokenAnswer, messagesOf, parseWireText } from "./wire-text.ts";
+import { brokenAnswer, readMessages } from "./wire-text.ts";
 import type { Wire, WireMessage } from "./wire.ts";
 
 /** What a {@link HttpTransport} talks to. */
@@ -24,16 +26,22 @@ interface Stream {
   lastEventId: string | null;
   retryMs: number | null;
   answered: boolean;
+  readonly heard: HeardEvents;
+  /** What came that is no message: for the error, should the answer never come. */
+  passedOver: string | null;
 }
 
-const BOM = 0xfeff;
+function newStream(id: number | null, abort: AbortController): Stream {
+  return { id, abort, lastEventId: null, retryMs: null, answered: false, heard: new HeardEvents(), passedOver: null };
+}
+
 const FIRST_RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 30_000;
 /** However soon a server wants to be asked for the rest of an answer. */
 const SHORTEST_RESUME_MS = 100;
 const RETRY_GROWTH = 1.5;
 const RESUME_TRIES = 5;
-const REPLAY_IDS_KEPT = 1000;
+const EXCERPT_CHARS = 200;
 
 /**
  * Streamable HTTP. Every request is a POST of its own: whatever becomes of its response, its answer or a LinkError reaches the lane. A lost response stream is resumed where the
@@ -49,7 +57,6 @@ export class HttpTransport implements Wire {
 
   readonly #options: HttpTransportOptions;
   readonly #requests = new Map<number, AbortController>();
-  readonly #seenEvents = new Set<string>();
   readonly #session: HttpSession;
   #standing: Stream | null = null;
   #closing: Promise<void> | null = null;
@@ -85,9 +92,10 @@ export class HttpTransport implements Wire {
       return;
     }
     const response = await this.#session.post(message);
+    // A server that works although it refused the notification may have news to tell all the same.
+    if (method === "notifications/initialized") void this.#listen();
     if (response.status >= 300) throw await httpFault(response, this.#session.open, 0);
     response.body.resume();
-    if (method === "notifications/initialized") void this.#listen();
   }
 
   /** Deletes the session (bounded in time; `force` skips it) and ends all streams. */
@@ -114,7 +122,7 @@ export class HttpTransport implements Wire {
       const response = await this.#session.post(message, abort.signal);
       if (response.status >= 300) return this.onlost?.(id, await httpFault(response, withSession, systemClock.monotonic() - sentAt, initialize ? null : id));
       if (initialize) this.#session.adopt(response);
-      if (isEventStream(response)) await this.#readAnswerStream({ id, abort, lastEventId: null, retryMs: null, answered: false }, response, withSession);
+      if (isEventStream(response)) await this.#readAnswerStream(newStream(id, abort), response, withSession);
       else this.#takeBody(id, await readBody(response, this.#options.bodyBytes), response, withSession);
     } catch (error) {
       this.onlost?.(id, error instanceof LinkError ? error : new LinkError("network", (error as Error).message, { sent: true, cause: error }));
@@ -125,8 +133,12 @@ export class HttpTransport implements Wire {
 
   #takeBody(id: number, body: string, response: HttpResponse, withSession: boolean): void {
     const messages = readMessages(body);
-    if (messages === null) return this.onlost?.(id, unexpectedBody(body, response.url.host, withSession));
-    for (const message of messages) this.onmessage?.(message);
+    if (messages === null) return this.onlost?.(id, unexpectedBody(body, response, withSession));
+    for (const message of messages) {
+      const refusal = refusalIn(message, id, withSession);
+      if (refusal !== null) return this.onlost?.(id, refusal);
+      this.onmessage?.(message);
+    }
     // When its answer was among them, nobody waits any more and this does nothing.
     this.onlost?.(id, new LinkError("invalid", `the response of ${response.url.host} does not hold the answer`, { sent: true }));
   }
@@ -154,7 +166,7 @@ export class HttpTransport implements Wire {
         response = null;
       }
     }
-    const why = failure === null ? "" : `: ${failure.message}`;
+    const why = `${failure === null ? "" : `: ${failure.message}`}${stream.passedOver === null ? "" : `; it sent ${stream.passedOver}`}`;
     this.onlost?.(
       stream.id,
       failure !== null && failure.kind !== "network" && failure.kind !== "http"
@@ -166,6 +178,7 @@ export class HttpTransport implements Wire {
   /** Reads events until the stream ends. Gives why it broke off; null for a clean end. */
   async #readEvents(stream: Stream, response: HttpResponse, withSession: boolean): Promise<LinkError | null> {
     let failure: LinkError | null = null;
+    stream.heard.carriedOn();
     const reader = new SseReader(this.#options.bodyBytes, {
       event: (event) => (failure ??= this.#takeEvent(stream, event, withSession)),
       retry: (ms) => (stream.retryMs = Math.min(ms, LONGEST_RETRY_MS)),
@@ -192,33 +205,39 @@ export class HttpTransport implements Wire {
   }
 
   #takeEvent(stream: Stream, event: ServerEvent, withSession: boolean): LinkError | null {
+    const { data } = event;
+    let again = false;
     if (event.id !== null && event.id !== "") {
       stream.lastEventId = event.id;
-      // A resumed stream may tell again what was heard already.
-      if (event.data !== "" && this.#seenEvents.has(event.id)) return null;
-      if (this.#seenEvents.size >= REPLAY_IDS_KEPT) this.#seenEvents.delete(this.#seenEvents.values().next().value!);
-      if (event.data !== "") this.#seenEvents.add(event.id);
+      again = data !== "" && stream.heard.again(event.id);
     }
-    if (event.data === "" || event.event !== "message") return null;
-    const messages = readMessages(event.data);
+    if (data === "") return null;
+    if (event.event !== "message") {
+      stream.passedOver ??= `an event "${plainLine(event.event.slice(0, 60))}" instead of a message: ${plainLine(data.slice(0, EXCERPT_CHARS))}`;
+      return null;
+    }
+    const messages = readMessages(data);
     if (messages === null) {
-      if (stream.id !== null && withSession && saysUnknownSession(event.data)) return unexpectedBody(event.data, this.#session.url.host, true);
-      this.#options.onNote(`the server sent an event that is not a JSON-RPC message: ${event.data.slice(0, 200)}`);
-      const broken = stream.id === null ? null : brokenAnswer(event.data);
+      if (stream.id !== null && withSession && saysUnknownSession(data)) return new LinkError("session-expired", plainLine(data.slice(0, EXCERPT_CHARS)));
+      this.#options.onNote(`the server sent an event that is not a JSON-RPC message: ${data.slice(0, EXCERPT_CHARS)}`);
+      const broken = stream.id === null ? null : brokenAnswer(data);
       if (broken !== null && String(broken.id) === String(stream.id))
         return new LinkError("invalid", `the server answered with what cannot be read: ${broken.why}`, { sent: true });
       return null;
     }
     for (const message of messages) {
-      if (stream.id !== null && typeof message["method"] !== "string" && String(message["id"]) === String(stream.id)) stream.answered = true;
-      this.onmessage?.(message);
+      const refusal = stream.id === null ? null : refusalIn(message, stream.id, withSession);
+      if (refusal !== null) return refusal;
+      const answers = stream.id !== null && typeof message["method"] !== "string" && String(message["id"]) === String(stream.id);
+      if (answers) stream.answered = true;
+      if (answers || !again) this.onmessage?.(message);
     }
     return null;
   }
 
   /** Keeps the standing stream open for as long as the server offers one. */
   async #listen(): Promise<void> {
-    const stream: Stream = { id: null, abort: new AbortController(), lastEventId: null, retryMs: null, answered: false };
+    const stream = newStream(null, new AbortController());
     this.#standing?.abort.abort();
     this.#standing = stream;
     const { signal } = stream.abort;
@@ -226,13 +245,13 @@ export class HttpTransport implements Wire {
     for (let tries = 0; !signal.aborted; tries += 1) {
       const response = await this.#session.get(stream.lastEventId, stream.abort.signal).catch(() => null);
       if (signal.aborted) return response?.body.destroy() as void;
-      if (response !== null && response.status >= 400 && response.status < 500 && response.status !== 429) {
-        response.body.destroy();
-        // 405 and 400 say that there is no such stream. 404 where there was one says that the session is gone.
-        if (worked && response.status === 404 && this.#session.open) this.onsessionlost?.();
-        return;
-      }
-      if (response !== null && response.status < 300 && isEventStream(response)) {
+      if (response !== null && saysNoStream(response.status)) {
+        const { kind } = await httpFault(response, this.#session.open, 0);
+        if (worked && kind === "session-expired") return this.onsessionlost?.();
+        // The event may be too old for it; and one that broke off may still stand at the server's end. All else says that there is no such stream.
+        if (stream.lastEventId !== null && response.status === 400) stream.lastEventId = null;
+        else if (!worked || response.status !== 409) return;
+      } else if (response !== null && response.status < 300 && isEventStream(response)) {
         worked = true;
         const openedAt = systemClock.monotonic();
         const before = stream.lastEventId;
@@ -249,14 +268,9 @@ export class HttpTransport implements Wire {
   }
 }
 
-/** The messages of a JSON text: one, or those of a batch. Null when it holds none. */
-export function readMessages(text: string): WireMessage[] | null {
-  try {
-    const messages = messagesOf(parseWireText(text.charCodeAt(0) === BOM ? text.slice(1) : text));
-    return messages.length > 0 ? messages : null;
-  } catch {
-    return null;
-  }
+/** Whether a status is a refusal that will be the same next time. */
+function saysNoStream(status: number): boolean {
+  return (status >= 400 && status < 500 && status !== 429) || status === 501;
 }
 
 function isEventStream(response: HttpResponse): boolean {

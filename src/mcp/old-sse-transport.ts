@@ -4,10 +4,10 @@ import { LinkError } from "../runtime/ports.ts";
 import type { CloseReason } from "../runtime/ports.ts";
 import { httpFault } from "./http-answers.ts";
 import type { HttpResponse } from "./http-client.ts";
-import { readMessages } from "./http-transport.ts";
 import type { HttpTransportOptions } from "./http-transport.ts";
 import { SseReader } from "./sse-reader.ts";
 import type { ServerEvent } from "./sse-reader.ts";
+import { readMessages } from "./wire-text.ts";
 import type { Wire, WireMessage } from "./wire.ts";
 
 /** The HTTP+SSE transport of revision 2024-11-05: one GET stream brings everything, POSTs to the endpoint that it names carry everything. A lost stream is the end of the connection. */

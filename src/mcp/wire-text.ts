@@ -23,6 +23,18 @@ export function messagesOf(value: unknown): WireMessage[] {
   return (Array.isArray(value) ? value : [value]).filter(isWireMessage);
 }
 
+const BOM = 0xfeff;
+
+/** The messages of a JSON text: one, or those of a batch. Null when it holds none. */
+export function readMessages(text: string): WireMessage[] | null {
+  try {
+    const messages = messagesOf(parseWireText(text.charCodeAt(0) === BOM ? text.slice(1) : text));
+    return messages.length > 0 ? messages : null;
+  } catch {
+    return null;
+  }
+}
+
 const HEAD_ID = /^[\s\uFEFF]{0,16}\{\s{0,8}(?:"jsonrpc"\s{0,8}:\s{0,8}"2\.0"\s{0,8},\s{0,8})?"id"\s{0,8}:\s{0,8}(\d{1,16}|"[^"\\]{1,100}")\s{0,8}[,}]/;
 const TAIL_ID = /"id"\s{0,8}:\s{0,8}(\d{1,16}|"[^"\\]{1,100}")\s{0,8}(?:,\s{0,8}"jsonrpc"\s{0,8}:\s{0,8}"2\.0"\s{0,8})?\}\s{0,16}$/;
 const EDGE_CHARS = 512;
