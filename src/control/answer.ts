@@ -86,6 +86,6 @@ export function answerBadRequest(error: NodeJS.ErrnoException, socket: Duplex): 
 }
 
 /** Ends a bare socket (no answer object yet) with a status and nothing else. */
-export function endSocket(socket: Duplex, status: number): void {
+function endSocket(socket: Duplex, status: number): void {
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }

@@ -7,6 +7,7 @@ import { HttpError } from "./http-errors.ts";
 
 /** Largest body that is read. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
+const BOM = 0xfeff;
 
 /** Refuses, before a byte of the body is read, what can be refused by the headers alone. */
 export function checkBodyHeaders(req: IncomingMessage): void {
@@ -21,7 +22,8 @@ export function checkBodyHeaders(req: IncomingMessage): void {
 export async function readJsonBody(req: IncomingMessage): Promise<Json> {
   const text = (await readBytes(req)).toString("utf8");
   try {
-    return parseExact(text) as Json;
+    // A byte order mark is no JSON, but some programs cannot write without one.
+    return parseExact(text.charCodeAt(0) === BOM ? text.slice(1) : text) as Json;
   } catch (error) {
     throw new HttpError("BAD_REQUEST", `the body is not JSON: ${messageOf(error)}`, { rpcCode: PARSE_ERROR });
   }

@@ -8,7 +8,7 @@ import { messageOf } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { Principal } from "../base/principal.ts";
 import type { GatewayPlan, Logger } from "../kit-api.ts";
-import { answerBadRequest, endSocket, refuse, send, unauthorized } from "./answer.ts";
+import { answerBadRequest, refuse, send, unauthorized } from "./answer.ts";
 import { checkBodyHeaders, readJsonBody } from "./body.ts";
 import { allowedHosts, hostAllowed, isLoopback, originAllowed, urlHost, type AllowedHosts } from "./host-guard.ts";
 import { HttpError } from "./http-errors.ts";
@@ -37,8 +37,6 @@ export interface HttpServerOptions {
   readonly tokens: () => TokenSet;
   readonly routes: readonly Route[];
   readonly log: Logger;
-  /** Takes over an HTTP upgrade whose Host, Origin and token have been checked; without it upgrades are refused. */
-  readonly onUpgrade?: (req: IncomingMessage, socket: Duplex, head: Buffer, principal: Principal) => void;
   /** Bounds in milliseconds; for tests. */
   readonly headersTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
@@ -120,7 +118,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   server.maxConnections = MAX_CONNECTIONS;
   // `Expect: 100-continue` gets its 100 only once the head has passed every check.
   server.on("checkContinue", listener);
-  server.on("upgrade", (req, socket, head) => upgrade(req, socket, head, allowed, identify, options.onUpgrade));
+  // Nobody listens to "upgrade": a client that offers one (h2c, as Java's does by default) is answered as any other.
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => answerBadRequest(error, socket));
 
   await listenAt(server, gateway);
@@ -175,26 +173,6 @@ function splitTarget(target: string | undefined): { path: string; query: URLSear
   if (target === undefined || !target.startsWith("/")) throw new HttpError("BAD_REQUEST", "the request target must be a path");
   const mark = target.indexOf("?");
   return mark === -1 ? { path: target, query: NO_QUERY } : { path: target.slice(0, mark), query: new URLSearchParams(target.slice(mark + 1)) };
-}
-
-function upgrade(
-  req: IncomingMessage,
-  socket: Duplex,
-  head: Buffer,
-  allowed: AllowedHosts,
-  identify: (req: IncomingMessage) => Principal | null,
-  take: HttpServerOptions["onUpgrade"],
-): void {
-  socket.on("error", () => socket.destroy());
-  try {
-    guard(req, allowed);
-    const principal = identify(req);
-    if (!principal) throw unauthorized();
-    if (!take) throw new HttpError("BAD_REQUEST", "upgrades are not served here");
-    take(req, socket, head, principal);
-  } catch (error) {
-    endSocket(socket, error instanceof HttpError ? error.status : 500);
-  }
 }
 
 /** Rejects as {@link startHttpServer} would at this moment; leaves nothing open. */

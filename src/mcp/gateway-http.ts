@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CancelSource } from "../base/cancel-signal.ts";
+import { stringifyExact } from "../base/exact-json.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { Principal } from "../base/principal.ts";
 import { remember } from "../base/remember.ts";
@@ -8,7 +9,7 @@ import { traceHeaders } from "../base/tracing.ts";
 import { EventLog, EventStream, readEventId, startEventStream } from "./gateway-events.ts";
 import { PostAnswer } from "./gateway-post.ts";
 import type { Gateway } from "./gateway.ts";
-import { INVALID_REQUEST, readMessage, REFUSED, rpcFault, RpcError, SESSION_NOT_FOUND, type RpcId } from "./gateway-rpc.ts";
+import { INVALID_REQUEST, readMessage, REFUSED, rpcFault, rpcResult, RpcError, SESSION_NOT_FOUND, type RpcId } from "./gateway-rpc.ts";
 import type { GatewaySession } from "./gateway-session.ts";
 import { PROTOCOL_VERSIONS } from "./protocol-versions.ts";
 
@@ -99,7 +100,7 @@ export function createGatewayHttp(options: GatewayHttpOptions): GatewayHttp {
     try {
       const { session, result } = gateway.open(params, principal, { send: (message) => (main.send(message), true) });
       sessions.set(session.id, { session, log, main, streams: new Map([[0, main]]), nextStream: 1, lastUsed: now() });
-      answer(res, 200, { jsonrpc: "2.0", id, result }, { "Mcp-Session-Id": session.id });
+      answer(res, 200, rpcResult(id, result), { "Mcp-Session-Id": session.id });
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
       refuse(res, 400, id, error.message, { code: error.code });
@@ -259,7 +260,7 @@ function refuse(
 }
 
 function answer(res: ServerResponse, status: number, message: JsonObject, headers: Readonly<Record<string, string>> = {}): void {
-  const text = JSON.stringify(message);
+  const text = stringifyExact(message);
   res.writeHead(status, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(text), "Cache-Control": "no-store", ...headers });
   res.end(text);
 }

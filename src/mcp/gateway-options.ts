@@ -1,7 +1,7 @@
-import { isObject, own, setOwn, type JsonObject } from "../base/json.ts";
+import { isObject, own, setOwn, type Json, type JsonObject } from "../base/json.ts";
 import type { Mutable } from "../base/mutable.ts";
 import type { CallOptions } from "../kit-api.ts";
-import { INVALID_PARAMS, rpcNotification, RpcError } from "./gateway-rpc.ts";
+import { INVALID_PARAMS, isId, rpcNotification, RpcError } from "./gateway-rpc.ts";
 import type { GatewaySession, InFlight } from "./gateway-session.ts";
 
 /** `_meta` members that are the kit's own or name another hop, and so are not passed on. `baggage` may carry what a low-trust server must not see. */
@@ -38,9 +38,9 @@ export function optionsOf(session: GatewaySession, params: JsonObject, flight: I
 }
 
 /** The token under which the client wants progress; null when it wants none. */
-export function progressToken(params: JsonObject): string | number | null {
+export function progressToken(params: JsonObject): Json {
   const token = own(params["_meta"], "progressToken");
-  return typeof token === "string" || typeof token === "number" ? token : null;
+  return isId(token) ? (token as Json) : null;
 }
 
 /** A member of the params that must be a text with something in it; throws an {@link RpcError} otherwise. */

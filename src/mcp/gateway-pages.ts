@@ -15,7 +15,8 @@ export function pageOf<T>(
   size = PAGE_SIZE,
 ): { readonly items: readonly T[]; readonly nextCursor?: string } {
   let start = 0;
-  if (cursor !== undefined) {
+  // Clients that write every optional member say null where they have no cursor.
+  if (cursor !== undefined && cursor !== null) {
     const after = readCursor(cursor);
     const found = items.findIndex((item) => keyOf(item) > after);
     start = found === -1 ? items.length : found;

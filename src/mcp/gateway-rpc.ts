@@ -1,7 +1,9 @@
 import type { ErrorBody } from "../base/errors.ts";
+import { ExactNumber } from "../base/exact-json.ts";
 import { isObject, type Json, type JsonObject } from "../base/json.ts";
 
-export type RpcId = string | number;
+/** An id as the client wrote it: whole numbers keep all their digits, for the client knows its request by them. */
+export type RpcId = string | number | ExactNumber;
 
 /** A JSON-RPC request. */
 export interface RpcRequest {
@@ -61,18 +63,24 @@ export function readMessage(value: Json): RpcMessage {
   return { kind: "invalid", id: isId(id) ? id : null, message: "neither a request, a notification nor a response" };
 }
 
-function isId(value: unknown): value is RpcId {
-  return typeof value === "string" || (typeof value === "number" && Number.isFinite(value));
+/** Whether a value can be the id of a request. */
+export function isId(value: unknown): value is RpcId {
+  return typeof value === "string" || (typeof value === "number" && Number.isFinite(value)) || value instanceof ExactNumber;
+}
+
+/** What ids are equal by, as keys of a map. */
+export function idKey(id: RpcId): string | number | bigint {
+  return id instanceof ExactNumber ? BigInt(id.digits) : id;
 }
 
 /** A success response. */
 export function rpcResult(id: RpcId, result: JsonObject): JsonObject {
-  return { jsonrpc: "2.0", id, result };
+  return { jsonrpc: "2.0", id: id as Json, result };
 }
 
 /** An error response; `id` null when the request's own cannot be known. */
 export function rpcFault(id: RpcId | null, code: number, message: string, data?: Json): JsonObject {
-  return { jsonrpc: "2.0", id, error: { code, message, ...(data === undefined ? {} : { data }) } };
+  return { jsonrpc: "2.0", id: id as Json, error: { code, message, ...(data === undefined ? {} : { data }) } };
 }
 
 /** The answer to an initialize on a connection that has its session. */

@@ -1,6 +1,7 @@
 import { BriefMap } from "../base/brief-map.ts";
 import { CancelSource } from "../base/cancel-signal.ts";
 import { KitError, messageOf } from "../base/errors.ts";
+import { stringifyExact } from "../base/exact-json.ts";
 import { isObject, own, type Json, type JsonObject } from "../base/json.ts";
 import type { Principal } from "../base/principal.ts";
 import { opensAddresses } from "../calls/address-needed.ts";
@@ -9,8 +10,10 @@ import { Elicitations } from "./gateway-elicitations.ts";
 import type { Outlet } from "./gateway-outlet.ts";
 import type { Speaker } from "./gateway-speaker.ts";
 import {
+  idKey,
   INTERNAL_ERROR,
   INVALID_REQUEST,
+  isId,
   readMessage,
   rpcFault,
   rpcNotification,
@@ -79,7 +82,7 @@ export class GatewaySession {
   readonly subscriptions = new Set<string>();
   /** Conversations that calls of this session belonged to; the newest when there are very many. */
   readonly conversations: Set<string>;
-  readonly inFlight = new BriefMap<RpcId, InFlight>();
+  readonly inFlight = new BriefMap<ReturnType<typeof idKey>, InFlight>();
   /** As {@link InFlight.telling}, for what goes the session's own way. */
   telling = Promise.resolve();
   readonly elicitations = new Elicitations();
@@ -139,10 +142,11 @@ export class GatewaySession {
   }
 
   async #request(id: RpcId, method: string, params: JsonObject, outlet: Outlet, abort: CancelSource): Promise<JsonObject | null> {
-    if (this.inFlight.has(id)) return rpcFault(id, INVALID_REQUEST, `a request with id ${JSON.stringify(id)} is running already`);
+    const key = idKey(id);
+    if (this.inFlight.has(key)) return rpcFault(id, INVALID_REQUEST, `a request with id ${stringifyExact(id)} is running already`);
     if (this.inFlight.size >= MAX_IN_FLIGHT) return rpcFault(id, INVALID_REQUEST, `more than ${MAX_IN_FLIGHT} requests of this session are running`);
     const flight: InFlight = { id, outlet, abort, speaker: null, telling: Promise.resolve() };
-    this.inFlight.add(id, flight);
+    this.inFlight.add(key, flight);
     try {
       const handler = this.#find(method);
       if (!handler) throw unknownMethod(method);
@@ -157,12 +161,12 @@ export class GatewaySession {
       if (Array.isArray(addresses)) this.elicitations.note(addresses, flight.speaker);
       return fault instanceof RpcError ? rpcFault(id, fault.code, fault.message, fault.data) : rpcFault(id, INTERNAL_ERROR, messageOf(fault));
     } finally {
-      this.inFlight.take(id);
+      this.inFlight.take(key);
     }
   }
 
   #cancel(requestId: unknown): void {
-    if (typeof requestId === "string" || typeof requestId === "number") this.inFlight.get(requestId)?.abort.abort();
+    if (isId(requestId)) this.inFlight.get(idKey(requestId))?.abort.abort();
   }
 
   /** Sends a notification on the session's own way. */

@@ -90,7 +90,7 @@ class Bridge {
         if (message.kind === "request" && message.method === "initialize") this.#opened(res, answer, text);
         // The door refused before it looked at the message, so the answer cannot say whose it is.
         if (answer["id"] !== null) this.lines.writeText(answerText);
-        else if (message.kind === "request") this.lines.write({ ...answer, id: message.id });
+        else if (message.kind === "request") this.lines.write({ ...answer, id: message.id as Json });
       });
       if (res.statusCode !== undefined && res.statusCode >= 400 && !isJson(res)) throw new Error(`the host answered with status ${res.statusCode}`);
     } catch (error) {

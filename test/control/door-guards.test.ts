@@ -152,6 +152,23 @@ describe("bounds", () => {
     );
   });
 
+  it("answers a client that offers another protocol in the one that it came with, after every check", async () => {
+    const offer = (upgrade: string, head: string) =>
+      rawExchange(
+        door.port,
+        `POST /api/call HTTP/1.1\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: ${upgrade}\r\nHTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA\r\n${head}Content-Type: application/json\r\nContent-Length: 31\r\n\r\n{"tool":"echo","arguments":{}} `,
+        300,
+      );
+    const host = `Host: 127.0.0.1:${door.port}\r\n`;
+    const token = `Authorization: Bearer ${door.caller}\r\n`;
+    for (const upgrade of ["h2c", "websocket"]) {
+      expect((await offer(upgrade, host + token)).text).toMatch(/^HTTP\/1\.1 200 [^]*"ok":true/);
+      expect((await offer(upgrade, host)).text).toMatch(/^HTTP\/1\.1 401 /);
+      expect((await offer(upgrade, `Host: evil.invalid\r\n${token}`)).text).toMatch(/^HTTP\/1\.1 403 /);
+      expect((await offer(upgrade, `${host}${token}Origin: http://evil.invalid\r\n`)).text).toMatch(/^HTTP\/1\.1 403 /);
+    }
+  });
+
   it("keeps the connection of a refused request that had no body", async () => {
     const get = `GET /api/status HTTP/1.1\r\nHost: 127.0.0.1:${door.port}\r\n\r\n`;
     const { text } = await rawExchange(door.port, get + get, 500);

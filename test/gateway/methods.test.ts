@@ -111,6 +111,7 @@ describe("tools/list", () => {
     expect(new Set(all).size).toBe(2500);
     expect(all).toEqual([...all].sort());
     expect(third["nextCursor"]).toBeUndefined();
+    expect((await session.rpc("tools/list", { cursor: null })).result).toEqual((await session.rpc("tools/list")).result);
     for (const cursor of ["x", 5, "", Buffer.from("nothing").toString("base64url")])
       expect((await session.rpc("tools/list", { cursor })).error!.code).toBe(-32602);
   });

@@ -179,6 +179,31 @@ describe("the wire", () => {
     expect(kit.calls.at(-1)!.options.signal!.aborted).toBe(true);
   });
 
+  it("knows requests by ids and progress by tokens of any size, to the last digit", async () => {
+    const session = await RawSession.open(door);
+    const [one, other] = ["9007199254740993", "9007199254740992"];
+    const slow = (id: string, name = "demo_slow", token = '"t"') =>
+      session.post(`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"${name}","_meta":{"progressToken":${token}}}}`);
+    const running = slow(one);
+    await vi.waitFor(() => expect(kit.calls.at(-1)!.options.session).toBe(session.id));
+    expect((await slow(one)).text).toContain(`"id":${one},"error"`);
+    const steps = await slow(other, "demo_steps", one);
+    expect(steps.text).toContain(`"progressToken":${one},`);
+    expect(steps.text).toContain(`"id":${other},"result"`);
+    await session.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${other}}}`);
+    await session.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${one}}}`);
+    expect((await running).status).toBe(202);
+    session.id = "";
+    const opened = await session.post(`{"jsonrpc":"2.0","id":-${one},"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`);
+    expect(opened.text).toContain(`"id":-${one},`);
+  });
+
+  it("takes a byte order mark in front of a message", async () => {
+    const session = await RawSession.open(door);
+    const answer = await session.post('\uFEFF{"jsonrpc":"2.0","id":1,"method":"ping"}');
+    expect([answer.status, answer.json]).toEqual([200, { jsonrpc: "2.0", id: 1, result: {} }]);
+  });
+
   it("cancels when the client of a plain answer goes away", async () => {
     const session = await RawSession.open(door);
     const gone = new AbortController();
