@@ -1,6 +1,7 @@
 import { stringifyExact } from "../base/exact-json.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { HttpClient, HttpRequest, HttpResponse } from "./http-client.ts";
+import { StickyCookies } from "./sticky-cookies.ts";
 
 /** Adds what signs a request in, and mends what a server refused. */
 export interface HttpAuthority {
@@ -32,6 +33,7 @@ export class HttpSession {
   readonly #options: HttpSessionOptions;
   #url: URL;
   #id: string | null = null;
+  readonly #cookies = new StickyCookies();
 
   constructor(options: HttpSessionOptions) {
     this.#options = options;
@@ -100,6 +102,7 @@ export class HttpSession {
       headers = await this.#headers(request.headers);
       response = await client.send(this.#url, { ...request, headers });
     }
+    this.#cookies.take(response.headers["set-cookie"] ?? []);
     if (response.url.href !== this.#url.href) {
       this.#options.onNote(`the server redirects to ${response.url.origin}${response.url.pathname}; write that address in mcp.url`);
       this.#url = response.url;
@@ -108,8 +111,10 @@ export class HttpSession {
   }
 
   async #headers(own: Readonly<Record<string, string>>): Promise<Record<string, string>> {
+    const cookie = this.#cookies.header(this.#options.headers["cookie"]);
     return {
       ...this.#options.headers,
+      ...(cookie === undefined ? {} : { cookie }),
       ...(this.#options.authority === null ? {} : await this.#options.authority.headers()),
       ...(this.#id === null ? {} : { "mcp-session-id": this.#id }),
       ...(this.protocolVersion === null ? {} : { "mcp-protocol-version": this.protocolVersion }),

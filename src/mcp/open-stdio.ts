@@ -17,6 +17,7 @@ export function openStdio(
   children: Children,
 ): OpenedWire {
   const env = childEnvironment(host.hostEnv, spec.inheritEnv, spec.env);
+  let lastNote = "";
   const wire = new StdioTransport({
     command: spec.command,
     args: spec.args,
@@ -25,11 +26,16 @@ export function openStdio(
     lineBytes: spec.lineBytes,
     children,
     onStderr: (line) => hooks.onLog?.(line, "stderr"),
-    onNote: (note) => hooks.onLog?.(`the server ${note}`, "kit"),
+    onNote: (note) => {
+      lastNote = note;
+      hooks.onLog?.(`the server ${note}`, "kit");
+    },
   });
   const explain = (): string => {
     const hints = misplacedFileHints({ command: spec.command, args: spec.args, cwd: spec.cwd, path: env["PATH"] }, [process.cwd(), dirname(plan.source)]);
-    return [`command: ${[spec.command, ...spec.args].map(shown).join(" ")}`, ...hints].map(host.mask).join("; ");
+    // Programs that were called the wrong way say so on stdout as often as on stderr.
+    const said = lastNote === "" || wire.stderrTail.length > 0 ? [] : [`it ${lastNote}`];
+    return [`command: ${[spec.command, ...spec.args].map(shown).join(" ")}`, ...hints, ...said].map(host.mask).join("; ");
   };
   return { wire, transport: "stdio", pid: () => wire.pid, stderrTail: () => wire.stderrTail.map(host.mask), explain, sessions: null };
 }

@@ -38,6 +38,7 @@ export function startErrorOf(error: unknown, at: FailedStart): StartError {
         true,
       );
     case "closed": {
+      if (at.opened.transport === "http") return make(`initialize: ${error.message}`, true);
       const framing = error.message.includes("Content-Length framing");
       return make(
         framing

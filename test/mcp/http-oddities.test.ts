@@ -195,3 +195,34 @@ describe("a kept connection that the server closes just when it is used again", 
     expect(textOf(await connection.request(...toolCall("echo", { a: 1 })))).toBe('{"a":1}');
   });
 });
+
+describe("cookies", () => {
+  it("of a load balancer go back to it, beside a configured one, until they are over", async () => {
+    const seen: (string | undefined)[] = [];
+    const server = await serve((x) => {
+      if (x.verb === "POST") seen.push(x.headers.cookie);
+      if (x.message.method === "initialize") {
+        x.response.setHeader("mcp-session-id", "s1");
+        x.response.setHeader("set-cookie", ["AWSALB=a1; Path=/; Expires=Tue, 01 Jan 2999 00:00:00 GMT", "odd", "k=\u00fc", "gone=1; Max-Age=0"]);
+        return false;
+      }
+      if (!/AWSALB=a[12]/.test(x.headers.cookie ?? "")) return (x.reply(404, {}, "Session not found"), true);
+      if (x.message.method === "tools/call") x.response.setHeader("set-cookie", x.count === 1 ? ["AWSALB=a2", "route=r"] : ["route=; Max-Age=0"]);
+      return false;
+    });
+    const { connection } = await open(httpSpec(server.url, { headers: { Cookie: "mine=1" } }));
+    for (const n of [1, 2, 3]) expect(textOf(await connection.request(...toolCall("echo", { n })))).toBe(`{"n":${n}}`);
+    expect(seen).toEqual(["mine=1", "mine=1; AWSALB=a1", "mine=1; AWSALB=a1", "mine=1; AWSALB=a2; route=r", "mine=1; AWSALB=a2"]);
+    expect(counted(server, "initialize")).toBe(1);
+  });
+
+  it("of one app are never another's", async () => {
+    const server = await serve((x) => {
+      if (x.message.method === "initialize") x.response.setHeader("set-cookie", `c=${x.count}`);
+      return calls((call) => call.result({ content: [{ type: "text", text: String(call.headers.cookie) }] }))(x);
+    });
+    const [one, other] = [await open(httpSpec(server.url)), await open(httpSpec(server.url))];
+    expect(textOf(await one.connection.request(...toolCall()))).toBe("c=1");
+    expect(textOf(await other.connection.request(...toolCall()))).toBe("c=2");
+  });
+});

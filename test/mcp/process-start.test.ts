@@ -59,6 +59,16 @@ describe("a server that ends before it answers initialize", () => {
     expect(error.message).not.toContain("run_main_module");
   });
 
+  it("is reported with what it wrote to stdout where stderr is silent, masked", async () => {
+    const { error } = await failedStart(
+      scripted({ on: { start: [{ stdout: "error: unknown option hunter2secret\n" }, { exit: 0 }] } }),
+      {},
+      { mask: createMasker(["hunter2secret"]).text },
+    );
+    expect(error.message).toMatch(/^the server exited with code 0 .*; it wrote to stdout what is not JSON-RPC: error: unknown option /);
+    expect(error.message).not.toContain("hunter2secret");
+  });
+
   it("quotes a bounded part of stderr, free of control characters and secrets", async () => {
     const long = `${"x".repeat(500)}\n`.repeat(20);
     const spec = scripted({ on: { start: [{ stderr: `${long}\u001b[31merror: hunter2secret was refused\u001b[0m\nbye\n` }, { delay: 200 }, { exit: 1 }] } });
