@@ -2,7 +2,8 @@ import type { IncomingMessage } from "node:http";
 import { messageOf } from "../base/errors.ts";
 import { parseExact } from "../base/exact-json.ts";
 import type { Json } from "../base/json.ts";
-import { PARSE_ERROR } from "../mcp/gateway-rpc.ts";
+import { isTooDeep, MAX_NESTING } from "../base/json-scan.ts";
+import { INVALID_REQUEST, PARSE_ERROR } from "../mcp/gateway-rpc.ts";
 import { HttpError } from "./http-errors.ts";
 
 /** Largest body that is read. */
@@ -21,6 +22,7 @@ export function checkBodyHeaders(req: IncomingMessage): void {
 /** Reads and parses a JSON body of at most {@link MAX_BODY_BYTES}, whatever its head said; whole numbers keep all their digits. Throws an {@link HttpError}. */
 export async function readJsonBody(req: IncomingMessage): Promise<Json> {
   const text = (await readBytes(req)).toString("utf8");
+  if (isTooDeep(text)) throw new HttpError("BAD_REQUEST", `the body is nested deeper than ${MAX_NESTING} levels`, { rpcCode: INVALID_REQUEST });
   try {
     // A byte order mark is no JSON, but some programs cannot write without one.
     return parseExact(text.charCodeAt(0) === BOM ? text.slice(1) : text) as Json;

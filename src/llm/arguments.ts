@@ -1,5 +1,6 @@
 import { ExactNumber, parseExact, stringifyExact, withPlainNumbers } from "../base/exact-json.ts";
 import { isObject, setOwn, type Json, type JsonObject } from "../base/json.ts";
+import { MAX_NESTING } from "../base/json-scan.ts";
 import { compileSchema, type SchemaIssue, type SchemaResult } from "../base/json-schema.ts";
 import { argumentIssues, issuesMessage, valueAt, type ArgumentIssue } from "./argument-issues.ts";
 import { withOriginalKeys } from "./argument-keys.ts";
@@ -95,14 +96,12 @@ type Parsed = { readonly ok: true; readonly args: JsonObject } | { readonly ok: 
 /** An object out of whatever a provider passed on: text may be encoded once more, empty means none. */
 function parseArguments(raw: unknown): Parsed {
   let value = raw;
-  let maybeEndless = false;
   for (let layer = 0; layer < 3; layer += 1) {
     if (value === undefined || value === null) return { ok: true, args: {} };
     if (typeof value !== "string") break;
     if (value.trim() === "") return { ok: true, args: {} };
     if (layer === 2) break;
     const text: string = value.replace(/^\ufeff/, "");
-    maybeEndless ||= HUGE_NUMBER.test(text);
     try {
       value = parseExact(text);
     } catch (error) {
@@ -111,9 +110,13 @@ function parseArguments(raw: unknown): Parsed {
     }
   }
   if (isObject(value) && !(value instanceof ExactNumber)) {
-    const place = maybeEndless ? endlessNumber(value as JsonObject, "") : undefined;
-    if (place === undefined) return { ok: true, args: value as JsonObject };
-    return { ok: false, message: `The number at ${place} is too large for any program to hold. Nothing was called. Send the whole call again.` };
+    const fault = faultOf(value as JsonObject, 0);
+    if (fault === undefined) return { ok: true, args: value as JsonObject };
+    const what =
+      fault === "deep"
+        ? `The arguments are nested deeper than ${MAX_NESTING} levels.`
+        : `The number at ${endlessNumber(value as JsonObject, "")} is too large for any program to hold.`;
+    return { ok: false, message: `${what} Nothing was called. Send the whole call again.` };
   }
   return {
     ok: false,
@@ -121,10 +124,19 @@ function parseArguments(raw: unknown): Parsed {
   };
 }
 
-/** What `JSON.parse` may make an infinity of. */
-const HUGE_NUMBER = /\d[eE]\+?\d{3}|\d{309}/;
+/** Why a value would not reach the server as it was judged: nesting overflows whoever walks it, a number that no double can hold becomes null. */
+function faultOf(value: Json, depth: number): "deep" | "endless" | undefined {
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : "endless";
+  if (typeof value !== "object" || value === null || value instanceof ExactNumber) return undefined;
+  if (depth >= MAX_NESTING) return "deep";
+  for (const child of Object.values(value)) {
+    const fault = faultOf(child, depth + 1);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
 
-/** Pointer of the first number that a double cannot hold at all; it would reach the server as null. */
+/** Pointer of the first number that a double cannot hold at all. */
 function endlessNumber(value: Json, pointer: string): string | undefined {
   if (typeof value === "number") return Number.isFinite(value) ? undefined : pointer;
   if (typeof value !== "object" || value === null || value instanceof ExactNumber) return undefined;

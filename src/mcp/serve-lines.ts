@@ -1,7 +1,8 @@
 import type { Readable, Writable } from "node:stream";
 import { parseExact, stringifyExact } from "../base/exact-json.ts";
 import type { Json, JsonObject } from "../base/json.ts";
-import { PARSE_ERROR, rpcFault } from "./gateway-rpc.ts";
+import { isTooDeep, MAX_NESTING } from "../base/json-scan.ts";
+import { INVALID_REQUEST, PARSE_ERROR, rpcFault } from "./gateway-rpc.ts";
 import { LineReader } from "./line-reader.ts";
 
 /** Largest message that is taken from standard input. */
@@ -27,6 +28,7 @@ export function openLines(input: Readable, output: Writable, signal: AbortSignal
     line(line) {
       const text = line.toString("utf8").trim();
       if (text === "") return;
+      if (isTooDeep(text)) return write(rpcFault(null, INVALID_REQUEST, `the message is nested deeper than ${MAX_NESTING} levels`));
       let message: Json;
       try {
         message = parseExact(text) as Json;

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { isObject } from "../base/json.ts";
-import { endOfValue } from "./json-scan.ts";
+import { endOfValue } from "../base/json-scan.ts";
 import { isWireMessage } from "./wire.ts";
 import type { WireMessage } from "./wire.ts";
 import { brokenAnswer, messagesOf, parseWireText } from "./wire-text.ts";

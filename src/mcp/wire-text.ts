@@ -1,6 +1,6 @@
 import { mayHoldExact, parseExact } from "../base/exact-json.ts";
 import { own, setOwn } from "../base/json.ts";
-import { isTooDeep, MAX_NESTING } from "./json-scan.ts";
+import { isTooDeep, MAX_NESTING } from "../base/json-scan.ts";
 import { isWireMessage, type WireMessage } from "./wire.ts";
 
 /**

@@ -175,6 +175,14 @@ describe("bounds", () => {
     expect(text.match(/HTTP\/1\.1 401 /g)).toHaveLength(2);
   });
 
+  it("refuses nesting beyond reason before anybody walks it", async () => {
+    for (const depth of [600, 100_000]) {
+      const body = `{"tool":"org.demo.echo","arguments":{"a":${"[".repeat(depth)}${"]".repeat(depth)}}}`;
+      const answer = await request(door, "POST", "/api/call", { token: door.caller, body });
+      expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("nested deeper than 500 levels")]);
+    }
+  });
+
   it("leaves prototypes alone whatever keys come in", async () => {
     await request(door, "POST", "/api/call", { token: door.caller, body: '{"tool":"org.demo.echo","arguments":{"__proto__":{"isAdmin":true},"path":"/a"}}' });
     expect(({} as Record<string, unknown>)["isAdmin"]).toBeUndefined();

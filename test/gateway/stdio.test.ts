@@ -137,6 +137,8 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])("%s", (way) => {
     for (const wrong of ["{not json", "", "[1]", '{"jsonrpc":"2.0","id":3,"method":"nope"}']) pipe.say(wrong);
     await pipe.hear((m) => (m["error"] as { code: number } | undefined)?.code === -32700);
     await pipe.hear((m) => m["id"] === 3 && (m["error"] as { code: number }).code === -32601);
+    pipe.say(`{"jsonrpc":"2.0","id":9,"method":"ping","params":{"_meta":{"x":${"[".repeat(5000)}${"]".repeat(5000)}}}}`);
+    await pipe.hear((m) => String((m["error"] as { message: string } | undefined)?.message).includes("nested deeper than 500 levels"));
     pipe.say(call(4, "demo_echo"));
     await pipe.hear((m) => m["id"] === 4 && m["result"] !== undefined);
   });

@@ -164,6 +164,26 @@ describe("digits of large whole numbers", () => {
   });
 });
 
+describe("what would not reach the server as it was judged", () => {
+  const tool = schema({ a: {}, amount: { type: "number" } });
+  const nested = (depth: number): unknown => JSON.parse(`{"a":${"[".repeat(depth)}${"]".repeat(depth)}}`);
+
+  test.each([
+    ["as text", '{"a":[{"b/c":1e400}]}'],
+    ["as a value", { a: [{ "b/c": Infinity }] }],
+  ])("a number without an end, %s", (_form, given) => {
+    expect(messageOf(readArguments(given, tool))).toContain("The number at /a/0/b~1c is too large for any program to hold. Nothing was called.");
+  });
+
+  test("nesting beyond reason, a circle too; and not a level before", () => {
+    expect(readArguments(nested(499), tool).ok).toBe(true);
+    const circle: Record<string, unknown> = {};
+    circle["a"] = circle;
+    for (const given of [nested(500), JSON.stringify(nested(500)), nested(100_000), circle])
+      expect(messageOf(readArguments(given, tool))).toContain("nested deeper than 500 levels. Nothing was called.");
+  });
+});
+
 test("__proto__ and constructor are plain data", () => {
   const raw = '{"cfg":{"__proto__":{"admin":true},"constructor":{"prototype":{}}},"__proto__":{"x":null}}';
   const result = readArguments(raw, schema({ cfg: { type: "object", additionalProperties: true }, n: { type: "integer" } }));

@@ -3,7 +3,7 @@ import { runs } from "../support/explore.ts";
 import { describe, expect, it } from "vitest";
 import { childEnvironment } from "../../src/mcp/child-environment.ts";
 import { proxyFor } from "../../src/mcp/http-proxy.ts";
-import { endOfValue, isTooDeep, MAX_NESTING } from "../../src/mcp/json-scan.ts";
+import { endOfValue, isTooDeep, MAX_NESTING } from "../../src/base/json-scan.ts";
 import { LineReader } from "../../src/mcp/line-reader.ts";
 import { plainLine } from "../../src/mcp/plain-line.ts";
 import { adviseVersion } from "../../src/mcp/protocol-versions.ts";
