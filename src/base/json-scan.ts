@@ -19,6 +19,17 @@ export function endOfValue(text: string, from: number): number {
   return end === "too deep" ? -1 : end;
 }
 
+/** Whether a text is JSON objects and lists from end to end, none of them cut off, with white space between. In linear time. */
+export function isWhole(text: string): boolean {
+  let from = text.search(/[^\s\uFEFF]/);
+  while (from !== -1 && from < text.length) {
+    if (text[from] !== "{" && text[from] !== "[") return false;
+    from = endOfValue(text, from);
+    while (from !== -1 && " \t\r\n".includes(text[from] ?? "x")) from += 1;
+  }
+  return from === text.length && from > 0;
+}
+
 function walk(text: string, from: number, one: boolean): number | "too deep" {
   let depth = 0;
   for (let i = from; i < text.length; i += 1) {

@@ -131,8 +131,9 @@ export async function establish(options: EstablishOptions): Promise<Connection> 
     }
     return ready;
   } catch (error) {
+    const elapsedMs = options.clock.monotonic() - startedAt;
     await wire.close({ force: signal.aborted });
-    throw startErrorOf(error, { plan, opened, aborted: signal.aborted, elapsedMs: options.clock.monotonic() - startedAt });
+    throw startErrorOf(error, { plan, opened, aborted: signal.aborted, elapsedMs });
   } finally {
     signal.removeEventListener("abort", onAbort);
   }

@@ -37,6 +37,21 @@ export class LineReader {
     if (from < chunk.length) this.#add(chunk.subarray(from));
   }
 
+  /** Whether a line has begun and not ended. */
+  get waiting(): boolean {
+    return this.#bytes > 0;
+  }
+
+  /** Gives the line that has begun to `take`; where that says true, it counts as ended. A line that cannot end a JSON value is not looked at. */
+  endIf(take: (line: Buffer) => boolean): void {
+    if (this.#bytes === 0 || !mayEndValue(this.#parts.at(-1)!)) return;
+    const line = Buffer.concat(this.#parts, this.#bytes);
+    this.#parts = [line];
+    if (!take(line)) return;
+    this.#parts = [];
+    this.#bytes = 0;
+  }
+
   /** The stream has ended: what is left counts as a line. */
   end(): void {
     if (this.#bytes > 0 || this.#skipped !== null) this.#endLine();
@@ -70,6 +85,11 @@ export class LineReader {
     this.#bytes = 0;
     this.#handlers.line(line);
   }
+}
+
+/** Whether bytes end with a closing bracket, white space aside. */
+function mayEndValue(bytes: Buffer): boolean {
+  return /[}\]]\s*$/.test(bytes.subarray(-16).toString("latin1"));
 }
 
 function lastBytes(before: Buffer, part: Buffer): Buffer {

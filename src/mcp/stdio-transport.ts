@@ -5,6 +5,7 @@ import { systemClock } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import { stringifyExact } from "../base/exact-json.ts";
 import type { JsonObject } from "../base/json.ts";
+import { isWhole } from "../base/json-scan.ts";
 import { LinkError, StartError } from "../runtime/ports.ts";
 import type { CloseReason } from "../runtime/ports.ts";
 import type { Children } from "./children.ts";
@@ -42,6 +43,8 @@ const GRACE_MS = 2000;
 const EXIT_DRAIN_MS = 250;
 const KILL_WAIT_MS = 1000;
 const GROUP_WAIT_MS = 500;
+/** A line that does not end is looked at after this silence. */
+const UNENDED_LINE_MS = 200;
 /** What may wait for a server that does not read. */
 const STDIN_BYTES = 16 * 1024 * 1024;
 const NOISE_CHARS = 200;
@@ -63,6 +66,7 @@ export class StdioTransport implements Wire {
   #child: Child | undefined;
   /** Messages of this turn of the event loop. */
   #outgoing = "";
+  #unended: NodeJS.Timeout | undefined;
   #startedAt = 0;
   #exit: { readonly code: number | null; readonly signal: string | null } | undefined;
   #gone: Promise<void> = DONE;
@@ -135,7 +139,10 @@ export class StdioTransport implements Wire {
     // EPIPE and the like: the exit or the end of stdout tells the rest.
     child.stdin.on("error", (error) => this.onerror?.(error));
     child.stdin.once("close", () => this.#onPipeEnd("closed its stdin"));
-    child.stdout.on("data", (chunk: Buffer) => this.#lines.push(chunk));
+    child.stdout.on("data", (chunk: Buffer) => {
+      this.#lines.push(chunk);
+      if (this.#lines.waiting) this.#lookAtUnended();
+    });
     child.stdout.on("error", (error) => this.onerror?.(error));
     child.stdout.once("end", () => this.#onPipeEnd("closed its stdout"));
     child.stderr.on("data", (chunk: Buffer) => this.#stderr.push(chunk));
@@ -251,6 +258,7 @@ export class StdioTransport implements Wire {
   #finish(): void {
     if (this.#closed) return;
     this.#closed = true;
+    clearTimeout(this.#unended);
     this.onclose?.({
       planned: this.#planned,
       message: this.#endInWords(),
@@ -265,6 +273,20 @@ export class StdioTransport implements Wire {
     if (this.#fault !== null) return `${this.#fault} ${after}`;
     if (this.#exit === undefined) return `was stopped ${after}`;
     return this.#exit.signal === null ? `exited with code ${this.#exit.code} ${after}` : `was ended by ${this.#exit.signal} ${after}`;
+  }
+
+  /** Some servers never end a line, or end it with a carriage return alone: a message that is whole is taken all the same. */
+  #lookAtUnended(): void {
+    if (this.#unended !== undefined) return void this.#unended.refresh();
+    this.#unended = setTimeout(() => {
+      this.#unended = undefined;
+      this.#lines.endIf((bytes) => {
+        if (!isWhole(bytes.toString("utf8")) || readStdoutLine(bytes).kind !== "messages") return false;
+        this.#options.onNote("wrote a message without a newline behind it; it was taken after a while, each such message comes late");
+        this.#onLine(bytes);
+        return true;
+      });
+    }, UNENDED_LINE_MS).unref();
   }
 
   #onLine(bytes: Buffer): void {

@@ -131,6 +131,26 @@ describe("bytes", () => {
 });
 
 describe("framing", () => {
+  it("takes a message that is whole although its line never ends, or ends with a carriage return alone, and says so", async () => {
+    const answer = (end: string): object[] => [{ raw: `{"jsonrpc":"2.0","id":$id,"result":{"content":[{"type":"text","text":"a } b"}]}}${end}` }];
+    const news = { raw: '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}\r' };
+    for (const end of ["", "\r", " \r\r"]) {
+      const { connection, notes } = await open(scripted({ on: { "tools/call": [news, ...answer(end)] } }));
+      for (let n = 0; n < 2; n += 1) expect(textOf(await connection.request(...toolCall()))).toBe("a } b");
+      expect(notes).toContainEqual(expect.stringContaining("wrote a message without a newline behind it"));
+    }
+  });
+
+  it("never takes a part of a message, however long the rest takes", async () => {
+    const first = '{"jsonrpc":"2.0","id":9999,"result":{}}';
+    const parts = ['{"jsonrpc":"2.0","id":$id,"result":{"content":[{"type":"text","text":"{\\"a\\":{}}', ' and more"}]', "}", "}\n"];
+    const { connection, notes } = await open(scripted({ on: { "tools/call": parts.flatMap((raw) => [{ raw }, { delay: 400 }]) } }));
+    expect(textOf(await connection.request(...toolCall()))).toBe('{"a":{}} and more');
+    expect(notes).toEqual([]);
+    const glued = await open(scripted({ on: { "tools/call": [{ raw: first + parts[0]! }, { delay: 400 }, { raw: parts.slice(1).join("") }] } }));
+    expect(textOf(await glued.connection.request(...toolCall()))).toBe('{"a":{}} and more');
+  });
+
   it("detects Content-Length framing within the start (agent-os#898)", async () => {
     const body = '{"jsonrpc":"2.0","id":0,"result":{}}';
     const started = Date.now();

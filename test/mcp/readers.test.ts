@@ -3,7 +3,7 @@ import { runs } from "../support/explore.ts";
 import { describe, expect, it } from "vitest";
 import { childEnvironment } from "../../src/mcp/child-environment.ts";
 import { proxyFor } from "../../src/mcp/http-proxy.ts";
-import { endOfValue, isTooDeep, MAX_NESTING } from "../../src/base/json-scan.ts";
+import { endOfValue, isTooDeep, isWhole, MAX_NESTING } from "../../src/base/json-scan.ts";
 import { LineReader } from "../../src/mcp/line-reader.ts";
 import { plainLine } from "../../src/mcp/plain-line.ts";
 import { adviseVersion } from "../../src/mcp/protocol-versions.ts";
@@ -106,6 +106,11 @@ describe("the scan of a JSON text", () => {
       }),
     );
     for (const text of ["{", '{"a', '{"a\\"}', "[[]", ""]) expect(endOfValue(text, 0)).toBe(-1);
+  });
+
+  it("knows what is whole", () => {
+    for (const text of ["{}", " [1]\r{} \r\n", '\uFEFF{"a":"}{"}', '{"a":[{}]}{"b":1}']) expect([text, isWhole(text)]).toEqual([text, true]);
+    for (const text of ["", " ", "{", '{"a":"}', "{}{", "{} x", "x {}", '{"a":{}', "{}]", "5"]) expect([text, isWhole(text)]).toEqual([text, false]);
   });
 
   it("knows what is nested too deep, but not what only looks like it, in linear time", () => {
