@@ -27,7 +27,7 @@ export const DEFAULT_TIMEOUT_MS = 60_000;
 /** Why a caller gave up, in words for the server. */
 export function reasonOf(signal: CancelSignal): string {
   const reason: unknown = signal.reason;
-  if (reason instanceof Error) return reason.name === "AbortError" ? "cancelled" : reason.message;
+  if (reason instanceof Error) return reason.name === "AbortError" ? "cancelled" : reason.name === "TimeoutError" ? "timed out" : reason.message;
   return typeof reason === "string" && reason !== "" ? reason : "cancelled";
 }
 

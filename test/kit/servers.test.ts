@@ -233,6 +233,12 @@ describe("a server whose lists cannot be read", () => {
     expect(statusOf(t).reason).toContain("the server came up, but what it shows could not be read: db down; stderr ends with: cannot open the index");
   });
 
+  it("of prompts that never comes costs the prompts alone", async () => {
+    const hello = { capabilities: { tools: {}, prompts: {} } };
+    const t = await kitOf({ [APP]: scriptedApp({ hello, on: { "prompts/list": [{ silent: true }] } }, { start_timeout: "1s" }) });
+    expect(statusOf(t)).toMatchObject({ state: "ready", tools: 2, warnings: [expect.stringMatching(/^prompts\/list failed: .*(timed out|hard limit)/)] });
+  });
+
   it("has one start_timeout for all their pages", async () => {
     const pages = Object.fromEntries(
       [1, 2, 3, 4, 5].map((n) => [`tools/list#${n}`, [{ delay: 500 }, { result: { tools: [tool(`t${n}`)], nextCursor: `c${n}` } }]]),

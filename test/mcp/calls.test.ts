@@ -83,6 +83,12 @@ describe("an abort", () => {
     expect((await journalOf(connection)).filter((m) => m.method === "notifications/cancelled")).toHaveLength(1);
   });
 
+  it("by the clock is told in the words of this house", async () => {
+    const { connection } = await open(scripted({ on: { "tools/call": [{ silent: true }] } }));
+    await expect(connection.request(...toolCall(), { signal: AbortSignal.timeout(50) })).rejects.toMatchObject({ kind: "cancelled", message: "timed out" });
+    expect((await journalOf(connection)).at(-2)).toMatchObject({ method: "notifications/cancelled", params: { reason: "timed out" } });
+  });
+
   it("before the start sends nothing", async () => {
     const { connection } = await open(scripted({}));
     await expect(connection.request(...toolCall("never"), { signal: AbortSignal.abort(new Error("no more")) })).rejects.toMatchObject({

@@ -137,6 +137,12 @@ describe("start_timeout", () => {
     expect(error.retry).toBe(true);
   });
 
+  it("tells the time of the start alone, however long the server takes to stop", async () => {
+    const { error, ms } = await failedStart(scripted({ ignoreEof: true, on: { initialize: [{ silent: true }] } }), { startTimeoutMs: 600 });
+    expect(ms).toBeGreaterThan(2000);
+    expect(error.message).toMatch(/\(0\.6s; 0\.[6-9]s passed\)/);
+  });
+
   it("waits for a slow server", async () => {
     const { connection } = await open(scripted({ on: { start: [{ delay: 800 }] } }), { startTimeoutMs: 20_000 });
     expect(connection.closed).toBe(false);
