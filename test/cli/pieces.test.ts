@@ -142,13 +142,18 @@ describe("a plan for people", () => {
 });
 
 describe("log lines for people", () => {
+  it("shows a message of many lines as it is written, behind the fields and indented", () => {
+    expect(formatLogLine('{"level":"error","revision":2,"msg":"rejected:\\nerror[x]: no\\n   --> a:1\\n\\n12:30:05 INFO  forged\\u001b\\n"}\n')).toBe(
+      " ERROR rejected:  revision=2\n  error[x]: no\n     --> a:1\n\n  12:30:05 INFO  forged\\u{1b}\n",
+    );
+  });
   it("says time, level, app, message and fields", () => {
     expect(formatLogLine('{"level":"info","time":"2026-11-30T12:30:05.123Z","app":"im.polaris.clock","pid":4711,"why":"a b","msg":"ready"}\n')).toBe(
       '12:30:05 INFO  im.polaris.clock: ready  pid=4711  why="a b"\n',
     );
   });
   it("escapes control characters and keeps what is no JSON", () => {
-    expect(formatLogLine('{"level":"warn","msg":"x\\u001b[31m\\ny"}\n')).toBe(" WARN  x\\u{1b}[31m\\ny\n");
+    expect(formatLogLine('{"level":"warn","msg":"x\\u001b[31m\\ry","why":"a\\nb"}\n')).toBe(' WARN  x\\u{1b}[31m\\ry  why="a\\nb"\n');
     expect(formatLogLine("plain\n")).toBe("plain\n");
   });
 });
