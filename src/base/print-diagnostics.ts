@@ -1,5 +1,5 @@
 import { diagnosticToJson, sortDiagnostics, type Diagnostic, type Place, type Severity } from "./diagnostics.ts";
-import { isPlaceName, isSecretName, MASK } from "./masking.ts";
+import { isCountName, isPlaceName, isSecretName, MASK } from "./masking.ts";
 import { count, escapeInvisible, isInvisible } from "./text.ts";
 
 export type DiagnosticFormat = "text" | "compact" | "json";
@@ -134,7 +134,7 @@ function translate(at: number, rawLength: number, maskedLength: number, before: 
 function maskLine(line: string, mask: (text: string) => string): string {
   const named = line.replaceAll(
     /([A-Za-z_][A-Za-z0-9_-]{0,80})(["']?[ \t]*:[ \t]+)("[^"]*"?|'[^']*'?|(?:\$\{[^}]{0,200}\}|[^,}\s#"'[{|>&*!])(?:\$\{[^}]{0,200}\}|[^,}#])*)/g,
-    (all: string, name: string, gap: string, value: string) => (holdsSecret(name) && !isHarmless(value) ? `${name}${gap}${MASK}` : all),
+    (all: string, name: string, gap: string, value: string) => (holdsSecret(name) && !isHarmless(value) && !isCount(name, value) ? `${name}${gap}${MASK}` : all),
   );
   return mask(named);
 }
@@ -142,6 +142,11 @@ function maskLine(line: string, mask: (text: string) => string): string {
 /** `bearer` is a key of ours that holds a token; elsewhere it is an ordinary word. */
 function holdsSecret(name: string): boolean {
   return name === "bearer" || (isSecretName(name) && !isPlaceName(name));
+}
+
+/** `budget_tokens: 20k`: an amount, perhaps one that is written wrong. */
+function isCount(name: string, value: string): boolean {
+  return isCountName(name) && /^["']?\d{1,9}[A-Za-z]?["']?$/.test(value.trim());
 }
 
 /** Whether a value holds no secret of its own: short numbers, words, variables. */

@@ -26,5 +26,6 @@ export function printError(context: Context, error: ErrorBody | null): void {
   if (error === null) return context.note(context.noteStyle("red", "no result"));
   context.note(`${context.noteStyle("red", escapeInvisible(error.error_code))}: ${escapeInvisible(error.message, true)}`);
   const near = own(error.details, "near");
-  if (Array.isArray(near) && near.length > 0) context.note(`  near: ${near.map((name) => escapeInvisible(String(name))).join(", ")}`);
+  const others = Array.isArray(near) ? near.map(String).filter((name) => !error.message.includes(`did you mean "${name}"`)) : [];
+  if (others.length > 0) context.note(`  near: ${others.map((name) => escapeInvisible(name)).join(", ")}`);
 }

@@ -68,7 +68,7 @@ function syntaxWords(text: string, code: string, at: number, message: string): W
     case "BAD_INDENT":
       if (message.startsWith("Flow")) return unclosed(text, at, message);
       if (message.startsWith("Block scalar")) return { message: "the lines of a | or > text must be indented more than its key" };
-      return { message: "this line is indented differently from its neighbours", help: "keys of one map start in the same column" };
+      return indentedDifferently(text, at, "keys of one map start in the same column");
     case "BLOCK_AS_IMPLICIT_KEY":
       return /:\s*\S.*:\s/.test(`${line} `)
         ? { message: "a value holds a colon followed by a space, which starts another key", help: "put the value in quotes" }
@@ -78,7 +78,7 @@ function syntaxWords(text: string, code: string, at: number, message: string): W
     case "MISSING_CHAR":
       if (message.includes("quote")) return unclosedQuote(text, at, message);
       if (message.includes("must end with")) return unclosed(text, at, message);
-      if (message.startsWith("Sequence item without - indicator")) return betweenItems(text, at);
+      if (message.startsWith("Sequence item without - indicator")) return indentedDifferently(text, at, "keys of one list item start in the same column, behind its -; a new item starts with a -");
       return { message: `"${tokenText(text, at)}" is neither a key nor a value`, help: "write key: value, with a space behind the colon" };
     case "BAD_SCALAR_START":
       return { message: `a value cannot start with ${char === "`" ? "a backtick" : `"${char}"`}`, help: "put the value in quotes" };
@@ -110,14 +110,10 @@ function unclosed(text: string, at: number, message: string): Words {
   return start === -1 ? words : { ...words, span: { start, end: start + 1 } };
 }
 
-/** A line in a list that is neither a new item nor indented as far as the keys of the one above it. */
-function betweenItems(text: string, at: number): Words {
-  const start = at + /^\s*/.exec(text.slice(at))![0].length;
-  return {
-    message: "this line is indented differently from its neighbours",
-    help: "keys of one list item start in the same column, behind its -; a new item starts with a -",
-    span: tokenAt(text, start),
-  };
+/** Points at the first word of the line, which may stand behind blank lines and comments. */
+function indentedDifferently(text: string, at: number, help: string): Words {
+  const start = at + /^(?:\s|#.*)*/.exec(text.slice(at))![0].length;
+  return { message: "this line is indented differently from its neighbours", help, span: tokenAt(text, start) };
 }
 
 function unclosedQuote(text: string, at: number, message: string): Words {

@@ -80,6 +80,13 @@ describe("text", () => {
     expect(out).toContain("token: ${TOKEN}");
   });
 
+  test("shows a count of tokens that is written wrong", () => {
+    const texts = { "e.yaml": "- { format: openai, budget_tokens: 20k }\n- { access_token: 20k }\n" };
+    const out = print([errorAt("wrong-type", at("e.yaml", 1, 36, 39), "x"), errorAt("wrong-type", at("e.yaml", 2, 19, 22), "x")], texts);
+    expect(out).toContain("budget_tokens: 20k }\n   |                                    ^^^");
+    expect(out).toContain("access_token: ***");
+  });
+
   test("cuts long lines around the place", () => {
     const text = `${"a".repeat(500)}BAD${"b".repeat(500)}`;
     const [line, carets] = print([errorAt("bad-format", at("l.yaml", 1, 501, 504), "x")], { "l.yaml": text })

@@ -114,7 +114,12 @@ describe("what is refused, at its place", () => {
     ["an open quote", 'a: 1\nb: "x\nc: 1\n', '2:4-5 yaml-syntax: the text that starts with " is not closed'],
     ["a colon in a value", "a: b: c\n", "1:4-6 yaml-syntax: a value holds a colon followed by a space, which starts another key"],
     ["a line without a colon", "a: 1\nfoo\n", '2:1-4 yaml-syntax: "foo" is neither a key nor a value'],
-    ["crooked indentation", "a:\n  b: 1\n c: 2\n", "3:1-2 yaml-syntax: this line is indented differently from its neighbours"],
+    ["crooked indentation", "a:\n  b: 1\n c: 2\n", "3:2-4 yaml-syntax: this line is indented differently from its neighbours"],
+    [
+      "crooked indentation behind a blank line and a comment",
+      "a: 1\n\n# about b\n  b: 2\n",
+      "4:3-5 yaml-syntax: this line is indented differently from its neighbours",
+    ],
     ["a value that starts with @", "a: @foo\n", '1:4-8 yaml-syntax: a value cannot start with "@"'],
     ["a variable in braces without quotes", "b: {c: ${X}}\n", "1:9-10 yaml-syntax: inside { } and [ ], a text with ${…} needs quotes"],
   ])("%s", (_name, text, expected) => {

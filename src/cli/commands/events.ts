@@ -49,6 +49,7 @@ const tail = defineCommand<TailFlags>({
     if (options.files) {
       return tailInbox(await inboxDir(context, options), { filter, follow: options.follow === true, signal, onEvent: show });
     }
+    if (options.since !== undefined) throw new CliError("without --files events are shown from now on; --since looks back, so write --files too");
     const wanted = eventFilter(filter);
     return withHost(context, options, "attach", (host) =>
       host.events(

@@ -1,11 +1,13 @@
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import { InvalidArgumentError, Option } from "commander";
 import { makeFolder } from "../../base/make-folder.ts";
 import type { ExportFormat } from "../../kit-api.ts";
 import { exportedOrder } from "../../llm/export-order.ts";
 import { exportTools, type ExportOptions } from "../../llm/export.ts";
+import { messageOf } from "../../base/errors.ts";
 import { escapeInvisible, count } from "../../base/text.ts";
+import { writeFileAtomic } from "../../files/atomic-write.ts";
 import { CliError, EXIT } from "../cli-error.ts";
 import { wholeNumber } from "../arguments.ts";
 import { defineCommand } from "../command.ts";
@@ -68,6 +70,7 @@ export const exportCommand = defineCommand<ExportFlags>({
       throw new CliError("--append keeps the order of a provider's tools in a file: name it with --out FILE");
     if (options.mode === "search" && isOther(options.format)) throw new CliError(`--mode search is for the forms of providers, not for ${options.format}`);
     const file = options.out === undefined ? null : path.resolve(context.cwd, options.out);
+    if (file !== null && (await isFolder(file))) throw new CliError(`${file} is a folder; name a file: --out ${path.join(options.out ?? "", "tools.json")}`);
     // Read first: a host started for this command may write the topology's own exports, and FILE may be one of them.
     const before = file !== null && (options.check || options.append) ? await readFile(file, "utf8").catch(() => null) : null;
     return withHost(context, options, "start", async (host) => {
@@ -132,10 +135,19 @@ async function appendedText(host: Host, format: ExportFormat, options: ExportOpt
   return { text: made.text, etag: null, warnings: made.warnings };
 }
 
-/** Replaces a file in one step. */
+/** Replaces a file in one step, readable as any file that this user makes. */
 async function writeWhole(file: string, text: string): Promise<void> {
-  await makeFolder(path.dirname(file));
-  const temp = path.join(path.dirname(file), `.${path.basename(file)}.${process.pid}.tmp`);
-  await writeFile(temp, text);
-  await rename(temp, file);
+  try {
+    await makeFolder(path.dirname(file));
+    await writeFileAtomic(file, text, { mode: 0o666 });
+  } catch (error) {
+    throw new CliError(`cannot write ${file}: ${messageOf(error)}`);
+  }
+}
+
+async function isFolder(file: string): Promise<boolean> {
+  return stat(file).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 }
