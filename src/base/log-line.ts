@@ -16,7 +16,9 @@ export function formatLogLine(line: string): string {
   const { time, level, app, msg, ...fields } = value;
   const clock = typeof time === "string" ? time.slice(11, 19) : "";
   const rest = Object.keys(fields).map((key) => `${key}=${fieldText(own(fields, key))}`);
-  const [first = "", ...more] = String(msg ?? "").trimEnd().split("\n");
+  const [first = "", ...more] = String(msg ?? "")
+    .trimEnd()
+    .split("\n");
   const head = `${clock} ${String(level).toUpperCase().padEnd(5)} ${typeof app === "string" ? `${app}: ` : ""}${first}`;
   const lines = [[head, ...rest].join("  "), ...more.map((text) => (text === "" ? "" : `  ${text}`))];
   return lines.map((text) => `${escapeInvisible(text)}\n`).join("");

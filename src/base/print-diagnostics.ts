@@ -134,7 +134,8 @@ function translate(at: number, rawLength: number, maskedLength: number, before: 
 function maskLine(line: string, mask: (text: string) => string): string {
   const named = line.replaceAll(
     /([A-Za-z_][A-Za-z0-9_-]{0,80})(["']?[ \t]*:[ \t]+)("[^"]*"?|'[^']*'?|(?:\$\{[^}]{0,200}\}|[^,}\s#"'[{|>&*!])(?:\$\{[^}]{0,200}\}|[^,}#])*)/g,
-    (all: string, name: string, gap: string, value: string) => (holdsSecret(name) && !isHarmless(value) && !isCount(name, value) ? `${name}${gap}${MASK}` : all),
+    (all: string, name: string, gap: string, value: string) =>
+      holdsSecret(name) && !isHarmless(value) && !isCount(name, value) ? `${name}${gap}${MASK}` : all,
   );
   return mask(named);
 }

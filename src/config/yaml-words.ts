@@ -78,7 +78,8 @@ function syntaxWords(text: string, code: string, at: number, message: string): W
     case "MISSING_CHAR":
       if (message.includes("quote")) return unclosedQuote(text, at, message);
       if (message.includes("must end with")) return unclosed(text, at, message);
-      if (message.startsWith("Sequence item without - indicator")) return indentedDifferently(text, at, "keys of one list item start in the same column, behind its -; a new item starts with a -");
+      if (message.startsWith("Sequence item without - indicator"))
+        return indentedDifferently(text, at, "keys of one list item start in the same column, behind its -; a new item starts with a -");
       return { message: `"${tokenText(text, at)}" is neither a key nor a value`, help: "write key: value, with a space behind the colon" };
     case "BAD_SCALAR_START":
       return { message: `a value cannot start with ${char === "`" ? "a backtick" : `"${char}"`}`, help: "put the value in quotes" };

@@ -6,6 +6,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { createContext } from "../../src/cli/context.ts";
+import { runCli as runInProcess } from "../../src/cli/program.ts";
 import { builtCli, runCli, startCli, type CliResult, type RunningCli } from "../support/built-cli.ts";
 import { scriptedApp, topologyText } from "../support/kit.ts";
 import { makeWorkspace, type TestWorkspace } from "../support/workspace.ts";
@@ -29,6 +31,15 @@ async function up(env: NodeJS.ProcessEnv = {}): Promise<RunningCli> {
   await host.until(/^gateway /m, 30_000);
   return host;
 }
+
+it("up ends when it was told to stop while it read the files", async () => {
+  await workspaceOf({ "org.example.a": {} });
+  const context = createContext();
+  context.release();
+  const told = { ...context, cwd: workspace.root, signal: AbortSignal.abort(), received: "SIGTERM" as const };
+  expect(await runInProcess(["up", "--topology", workspace.topology], told, "0")).toBe(143);
+  expect(await processes()).toEqual([]);
+});
 
 async function processes(): Promise<number[]> {
   const { stdout } = await promisify(execFile)("ps", ["-eo", "pid=,args="], { maxBuffer: 16 * 1024 * 1024 });

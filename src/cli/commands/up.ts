@@ -49,6 +49,8 @@ export const upCommand = defineCommand<UpFlags>({
       // A command with a kit of its own is soon done; a host stays, also one that still has another data_dir.
       const running = await runningHost(workspace);
       if (running !== null) throw new HostRunningError(running);
+      // The signal was for this command, and the host would never hear of it.
+      if (context.signal.aborted) return EXIT.interrupted;
       (context as ProcessContext).release();
       return await runHost({
         workspace,
