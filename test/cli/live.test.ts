@@ -244,6 +244,12 @@ describe("looking", { timeout: 240_000 }, () => {
     expect((await run("export", "--format", "openai")).stdout).toBe(text);
     expect(await run("export", "--out", "tools.json", "--check")).toMatchObject({ code: 0 });
     await run("export", "--format", "anthropic", "--out", "sub/a.json");
+    expect(await run("export", "--out", "sub")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("sub is a folder; name a file: --out sub/tools.json"),
+    });
+    expect(await run("events", "tail", "--since", "1h")).toMatchObject({ code: 2, stderr: expect.stringContaining("write --files too") });
+    expect((await run("call", "org.example.free.quik")).stderr).not.toContain("near:");
     expect(JSON.parse(await readFile(path.join(root, "sub/a.json"), "utf8"))[0]).toHaveProperty("input_schema");
     await appendFile(path.join(root, "sub/a.json"), " ");
     expect(await run("export", "--format", "anthropic", "--out", "sub/a.json", "--check")).toMatchObject({ code: 1 });
