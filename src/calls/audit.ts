@@ -1,11 +1,7 @@
-import { hash } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
-import { ExactNumber } from "../base/exact-json.ts";
-import { isObject, own, setOwn, type Json, type JsonObject } from "../base/json.ts";
-import { jsonLine, shapeOf } from "../base/log-safe.ts";
 import type { Masker } from "../base/masking.ts";
-import { remember } from "../base/remember.ts";
-import { truncate } from "../base/text.ts";
+import { membersText, subjectTexts, type AuditSubject } from "./audit-members.ts";
+import { GENESIS, hashOf, lineOf, LOST, MISSING, readRecord, type AuditHead } from "./audit-record.ts";
 import { unfinishedCalls, type UnfinishedCall } from "./unfinished-calls.ts";
 
 /** Where audit lines go. Implemented by `files/audit-file.ts`. */
@@ -22,20 +18,11 @@ export interface AuditFile {
   close(): Promise<void>;
 }
 
-/** The newest record of a log: its number and its hash. */
-export interface AuditHead {
-  readonly seq: number;
-  readonly hash: string;
-}
-
 /** One thing to record. `event` says what: `call.sent`, `call.done`, `call.refused`, `approval.decided`, `pin.quarantined`, … */
 export interface AuditEvent {
   readonly event: string;
   readonly [field: string]: unknown;
 }
-
-/** Members that records of like calls share. Who records keeps one object for them, so that its text is made once. */
-export type AuditSubject = Readonly<Record<string, unknown>>;
 
 /** The audit log: JSON lines, each with the hash of the one before (contracts 5, 6). */
 export interface Audit {
@@ -54,10 +41,6 @@ export interface Audit {
   configure(settings: { readonly arguments: "masked" | "shapes" }): void;
   close(): Promise<void>;
 }
-
-const GENESIS = "0".repeat(64);
-/** Longest text kept of one value. */
-const MAX_VALUE_CHARS = 4000;
 
 /** Opens the audit log and goes on with its chain. */
 export async function openAudit(options: {
@@ -149,101 +132,6 @@ interface Turn {
   readonly noted: Promise<void>;
 }
 
-/** The event that tells of records that could not be written, such as on a full disk. */
-const MISSING = "audit.records_missing";
-
-/** The event that a log begins anew with when its end was gone: cut off by someone, or never on the disk when the power failed. */
-const LOST = "audit.records_lost";
-
-/** What `audit verify` found. `line` counts from 1 over all lines handed in. */
-export type AuditVerdict =
-  | { readonly ok: true; readonly records: number; readonly head: AuditHead | null; readonly note: string | null }
-  | { readonly ok: false; readonly line: number; readonly reason: string };
-
-/**
- * Checks a whole log, oldest line first: each record's own hash, its link to the one before, and its number. `head` is what was
- * kept apart; a log that ends before it has lost its tail.
- */
-export function verifyAudit(lines: Iterable<string>, head: AuditHead | null = null): AuditVerdict {
-  let last: AuditHead | null = null;
-  let line = 0;
-  let sawHead = head === null;
-  const notes: string[] = [];
-  for (const text of lines) {
-    line += 1;
-    const record = parse(text);
-    if (!record) return { ok: false, line, reason: text.trim() === "" ? "the line is empty" : "the line is not a whole record" };
-    const { seq, prev, hash } = record;
-    const content = jsonLine(record.fields);
-    if (hash !== hashOf(content, seq, prev)) return { ok: false, line, reason: "the record was changed: its hash does not fit its content" };
-    if (lineOf(content, seq, prev, hash) !== text) return { ok: false, line, reason: "the line was changed: it is not written as the log writes it" };
-    if (last === null) {
-      if (seq > 1) notes.push(`the log begins with record ${seq}; older files are not here`);
-      if (seq === 1 && prev !== GENESIS) return { ok: false, line, reason: "the first record does not begin a chain" };
-    } else if (seq !== last.seq + 1 || prev !== last.hash) {
-      return {
-        ok: false,
-        line,
-        reason: `the record does not follow the one before it (number ${seq} after ${last.seq}): a line was taken out, put in or moved`,
-      };
-    }
-    if (head !== null && seq === head.seq) {
-      if (hash !== head.hash) return { ok: false, line, reason: "the record is not the one whose hash was kept apart: the log was written anew" };
-      sawHead = true;
-    }
-    if (record.fields["event"] === MISSING) notes.push(`before record ${seq}, ${String(record.fields["records"])} could not be written`);
-    if (record.fields["event"] === LOST) notes.push(`before record ${seq}, ${String(record.fields["records"])} written earlier are gone`);
-    last = { seq, hash };
-  }
-  if (!sawHead)
-    return { ok: false, line: line + 1, reason: `the log ends with record ${last?.seq ?? 0}, but record ${head!.seq} was written: the end was cut off` };
-  return { ok: true, records: line, head: last, note: notes.length > 0 ? notes.join("; ") : null };
-}
-
-/** JSON text of what may stand in the log of an object's members, each after a comma: masked and bounded. */
-type MembersText = (members: AuditSubject, mode: "masked" | "shapes") => string;
-
-function membersText(masker: Masker): MembersText {
-  const textOf = maskedTexts(masker);
-  const valueOf = (value: unknown): string => {
-    if (typeof value === "string") return textOf(value);
-    return typeof value === "number" ? String(jsonNumber(value)) : jsonLine(bounded(masker.value(value)));
-  };
-  return (members, mode) => {
-    let out = "";
-    for (const key of Object.keys(members)) {
-      const value = members[key];
-      if (value === undefined) continue;
-      const start = startOf(key);
-      if (start === "") continue;
-      // The id of a call is the host's own, and new each time: there is nothing in it to mask, and nothing to remember.
-      if (key === "call_id") out += `${start}${JSON.stringify(value)}`;
-      else out += start + valueOf(key === "arguments" && mode === "shapes" ? shapeOf(value) : value);
-    }
-    return out;
-  };
-}
-
-/** How a member begins; nothing for a name that the log writes itself. */
-const startOf = remember((key) => (RESERVED_KEYS.has(key) ? "" : `,${jsonLine(key)}:`));
-
-function jsonNumber(value: number): number | null {
-  return Number.isFinite(value) ? value : null;
-}
-
-/** JSON texts of texts, masked and bounded; those of short ones are made once, and again when the masker has learned another secret. */
-function maskedTexts(masker: Masker): (text: string) => string {
-  const made = remember((text) => jsonLine(boundedText(masker.text(text))));
-  let { version } = masker;
-  return (text) => {
-    if (version !== masker.version) {
-      version = masker.version;
-      made.forget();
-    }
-    return made(text);
-  };
-}
-
 /** Writes milliseconds as ISO text; those of one millisecond are written once. */
 function timestamps(): (ms: number) => string {
   let last = Number.NaN;
@@ -254,60 +142,6 @@ function timestamps(): (ms: number) => string {
   };
 }
 
-/** Texts of subjects, each made once, and again when the masker has learned another secret. */
-function subjectTexts(masker: Masker, membersOf: MembersText): (subject: AuditSubject) => string {
-  const made = new WeakMap<AuditSubject, { readonly text: string; readonly version: number }>();
-  return (subject) => {
-    let known = made.get(subject);
-    if (known?.version !== masker.version) made.set(subject, (known = { text: membersOf(subject, "masked"), version: masker.version }));
-    return known.text;
-  };
-}
-
-const CHAIN_KEYS: ReadonlySet<string> = new Set(["seq", "prev", "hash"]);
-/** The log writes these itself. */
-const RESERVED_KEYS: ReadonlySet<string> = new Set(["at", ...CHAIN_KEYS]);
-
-function bounded(value: unknown): Json {
-  if (typeof value === "string") return boundedText(value);
-  if (Array.isArray(value)) return value.map((item) => bounded(item));
-  if (value instanceof ExactNumber) return value.digits;
-  if (!isObject(value)) return (value ?? null) as Json;
-  const out: JsonObject = {};
-  for (const [key, item] of Object.entries(value)) if (item !== undefined) setOwn(out, key, bounded(item));
-  return out;
-}
-
-function boundedText(text: string): string {
-  return text.length > MAX_VALUE_CHARS ? `${truncate(text, MAX_VALUE_CHARS)} (${text.length} characters)` : text;
-}
-
-/** A record as it stands in the log: its fields between its number and its links. */
-function lineOf(content: string, seq: number, prev: string, hash: string): string {
-  return `{"seq":${seq},${content.slice(1, -1)},"prev":"${prev}","hash":"${hash}"}`;
-}
-
-/** Over the JSON text of the fields as it stands in the line: a reader who parses them and writes them again gets the same text. */
-function hashOf(content: string, seq: number, prev: string): string {
-  return hash("sha256", `audit\0${seq}\0${prev}\0${content}`, "hex");
-}
-
-function parse(line: string): { fields: JsonObject; seq: number; prev: string; hash: string } | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return null;
-  }
-  const seq = own(value, "seq");
-  const prev = own(value, "prev");
-  const hash = own(value, "hash");
-  if (!isObject(value) || typeof seq !== "number" || typeof prev !== "string" || typeof hash !== "string") return null;
-  const fields: JsonObject = {};
-  for (const [key, item] of Object.entries(value)) if (!CHAIN_KEYS.has(key)) setOwn(fields, key, item);
-  return { fields, seq, prev, hash };
-}
-
 function lastLineOf(lines: string): string | null {
   const whole = lines.trimEnd();
   return whole === "" ? null : whole.slice(whole.lastIndexOf("\n") + 1);
@@ -315,7 +149,7 @@ function lastLineOf(lines: string): string | null {
 
 function headOf(line: string | null): AuditHead {
   if (line === null) return { seq: 0, hash: GENESIS };
-  const record = parse(line);
+  const record = readRecord(line);
   if (!record) throw new Error("the last line of the audit log is not a record of it: move the file away, or run `aurora-mcp audit verify`");
   return { seq: record.seq, hash: record.hash };
 }

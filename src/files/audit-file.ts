@@ -2,7 +2,8 @@ import { closeSync, constants, fdatasync, fstatSync, ftruncateSync, lstatSync, o
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { makeFolderSync } from "../base/make-folder.ts";
-import type { AuditFile, AuditHead } from "../calls/audit.ts";
+import type { AuditFile } from "../calls/audit.ts";
+import type { AuditHead } from "../calls/audit-record.ts";
 import { isCode, syncFolder } from "./atomic-write.ts";
 
 /** Settings of the audit log on disk. */

@@ -5,7 +5,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createMasker } from "../../src/base/masking.ts";
-import { openAudit, verifyAudit, type AuditFile, type AuditHead } from "../../src/calls/audit.ts";
+import { openAudit, type AuditFile } from "../../src/calls/audit.ts";
+import type { AuditHead } from "../../src/calls/audit-record.ts";
+import { verifyAudit } from "../../src/calls/verify-audit.ts";
 import { openAuditFile, readAudit } from "../../src/files/audit-file.ts";
 import { fakeClock } from "./memory-journal.ts";
 

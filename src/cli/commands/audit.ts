@@ -1,5 +1,5 @@
 import path from "node:path";
-import { verifyAudit } from "../../calls/audit.ts";
+import { verifyAudit } from "../../calls/verify-audit.ts";
 import { readAudit } from "../../files/audit-file.ts";
 import { CliError, EXIT } from "../cli-error.ts";
 import { defineCommand } from "../command.ts";
