@@ -2,6 +2,7 @@ import { pino } from "pino";
 import { messageOf } from "./base/errors.ts";
 import { formatLogLine } from "./base/log-line.ts";
 import type { Masker } from "./base/masking.ts";
+import { holdWorkspace } from "./control/hold-workspace.ts";
 import { LOCAL_DOOR, probeDoor } from "./control/http-server.ts";
 import { claimRunFile, type RunFile } from "./control/run-file.ts";
 import { openDoor, type Door } from "./door.ts";
@@ -48,6 +49,8 @@ export interface StartOptions {
   readonly fixedLevel?: boolean;
   /** Told which apps are still on their way down. */
   readonly onStopping?: (apps: readonly string[]) => void;
+  /** Called when another live host has the workspace: two hosts would run every app twice, and write the same files. */
+  readonly onTaken: () => void;
   /** Given the kit before anything starts, for whoever must be able to kill it. */
   readonly onKit?: (kit: Kit) => void;
 }
@@ -60,7 +63,7 @@ export interface StartedHost {
 }
 
 /** What {@link runHost} needs beside. */
-export interface HostOptions extends StartOptions {
+export interface HostOptions extends Omit<StartOptions, "onTaken"> {
   /** Start, tell, stop. */
   readonly once: boolean;
   /** Whether a terminal holds this process: then SIGHUP is the terminal closing, and stops it; without one it reloads. */
@@ -89,7 +92,9 @@ export async function startHost(options: StartOptions): Promise<StartedHost> {
   const kit = createKit({ topology: workspace.topologyFile, env: options.env, log });
   options.onKit?.(kit);
   let door: Door | null = null;
+  let letGo = async (): Promise<void> => {};
   const stop = async (): Promise<void> => {
+    await letGo();
     await stopAll(kit, door, options);
     await claim.release();
   };
@@ -100,6 +105,7 @@ export async function startHost(options: StartOptions): Promise<StartedHost> {
     door = await openDoor({ kit, plan: workspace.boot, log, version: options.version });
     kit.setGatewayUrl(workspace.boot.gateway === null ? null : `${door.url}/mcp`);
     await claim.publish(door);
+    letGo = holdWorkspace({ dataDir: workspace.boot.dataDir, claim, renewTokens: door.renewTokens, log, onTaken: options.onTaken });
     followSettings(kit, door, claim, options);
     return { kit, stop };
   } catch (error) {
@@ -114,15 +120,15 @@ export async function startHost(options: StartOptions): Promise<StartedHost> {
  */
 export async function runHost(options: HostOptions): Promise<number> {
   let life: Life | null = null;
-  const host = await startHost({ ...options, onKit: (kit) => void (life = watchProcess(kit, options)) });
+  const onTaken = (): void => life!.end(1);
+  const host = await startHost({ ...options, onTaken, onKit: (kit) => void (life = watchProcess(kit, options)) });
   const { stopped, ended } = life!;
   try {
     await settled(host.kit, { signal: stopped, ...(options.once ? {} : { limitMs: READY_WAIT }) });
     refuseCollisions(host.kit, options);
     await exportsWritten(host.kit);
     if (!stopped.aborted) options.onReady(host.kit);
-    if (!options.once) await ended;
-    return 0;
+    return options.once ? 0 : await ended;
   } finally {
     await host.stop();
   }
@@ -134,7 +140,7 @@ export class CollisionError extends Error {
 }
 
 /** Under `gateway.naming: none` two tools of one name are a start-up error; later ones are left out and logged. */
-function refuseCollisions(kit: Kit, { workspace, log }: StartOptions): void {
+function refuseCollisions(kit: Kit, { workspace, log }: Pick<StartOptions, "workspace" | "log">): void {
   const naming = workspace.boot.gateway?.naming ?? "short";
   const clashes = namingCollisions(kit.catalog(), naming);
   if (clashes.length > 0) throw new CollisionError(clashes.join("\n"));
@@ -149,13 +155,16 @@ function refuseCollisions(kit: Kit, { workspace, log }: StartOptions): void {
 interface Life {
   /** Aborted by the first signal to stop. */
   readonly stopped: AbortSignal;
-  /** Resolves then. */
-  readonly ended: Promise<void>;
+  /** Resolves then, with the exit code. */
+  readonly ended: Promise<number>;
+  /** Ends it in order, as the first signal does, with this exit code. */
+  end(code: number): void;
 }
 
 /** Turns the signals and last errors of the process into what the host does. */
 function watchProcess(kit: Kit, { log, terminal }: HostOptions): Life {
   const abort = new AbortController();
+  let exitCode = 0;
   const force = (code: number): void => {
     // The kill signals go out before the first await of close; the rest is only waiting for their effect.
     const closed = kit.close({ force: true }).catch(() => {});
@@ -183,8 +192,12 @@ function watchProcess(kit: Kit, { log, terminal }: HostOptions): Life {
     unhandledRejection: crash,
   };
   for (const [event, handler] of Object.entries(handlers)) process.on(event, handler);
-  const ended = new Promise<void>((resolve) => abort.signal.addEventListener("abort", () => resolve(), { once: true }));
-  return { stopped: abort.signal, ended };
+  const ended = new Promise<number>((resolve) => abort.signal.addEventListener("abort", () => resolve(exitCode), { once: true }));
+  const end = (code: number): void => {
+    exitCode = code;
+    abort.abort();
+  };
+  return { stopped: abort.signal, ended, end };
 }
 
 /** Stops apps and door at the same time, under one deadline for all. */

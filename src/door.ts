@@ -23,6 +23,8 @@ export interface Door {
   readonly tlsCert: string | null;
   /** Takes over what a reload may change: named callers and their tokens, and how tools are named and shown. */
   follow(plan: Plan): Promise<void>;
+  /** Reads the tokens again, and makes those that are missing. Throws an Error that names the file that cannot be used; the tokens stay then. */
+  renewTokens(): Promise<void>;
   /** Tools that `gateway.naming: none` would give the same name, in words; none for the other namings. */
   collisions(): readonly string[];
   /** Ends idle streams at once and gives running requests a few seconds. */
@@ -45,14 +47,18 @@ export async function openDoor({ kit, plan, log, version }: DoorOptions): Promis
     routes: createRoutes({ kit, mcp, metrics, version, extra: await webRoutes() }),
     log,
   });
+  const renewTokens = async (): Promise<void> => {
+    tokens = await loadTokens(plan.dataDir, current.clients);
+    mcp.follow(tokens.principals);
+  };
   return {
     url: server.url,
     tlsCert: settings.tls?.cert ?? null,
     async follow(next) {
       current = next.gateway ?? LOCAL_DOOR;
-      tokens = await loadTokens(plan.dataDir, current.clients);
-      mcp.follow(tokens.principals);
+      await renewTokens();
     },
+    renewTokens,
     collisions: () => namingCollisions(kit.catalog(), current.naming),
     async close() {
       // Sessions first: their streams would keep the server open.

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { link, readFile, rename, rm, unlink, writeFile } from "node:fs/promises";
+import { link, readFile, rename, rm, stat, unlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { isObject, own } from "../base/json.ts";
@@ -31,9 +31,17 @@ export interface RunFile {
    * Commands look there, and must neither miss this host nor start a second one.
    */
   showIn(dataDir: string): Promise<void>;
+  /**
+   * Looks whether the run file is still what this host wrote, and makes it anew where it is gone or says something else. One that names
+   * another live host is left alone. Throws the system's error where the file cannot be made.
+   */
+  hold(): Promise<Hold>;
   /** Gives the workspace free. */
   release(): Promise<void>;
 }
+
+/** What became of a run file: nothing; it was made anew, or the same one was put back in another folder; or another live host has the workspace. */
+export type Hold = { readonly state: "held" | "remade" | "back" } | { readonly state: "taken"; readonly by: RunningHost };
 
 /** Thrown when another host runs in the workspace. */
 export class HostRunningError extends Error {
@@ -63,18 +71,39 @@ export async function claimRunFile(dataDir: string, topology: string, startedAt:
     data_dir: dataDir,
   };
   const shown = new Set<string>();
-  await makeFolder(dirname(file), 0o700);
-  while (!(await createWhole(file, mine))) {
-    const found = await readHost(file);
-    if (found.host && (await isAlive(found.host))) throw new HostRunningError(found.host);
-    if (found.text !== null) await removeStale(file, found.text);
-  }
+  /** The file as this process left it. */
+  let seen: string | null = null;
+  /** Makes the file, unless a live host has made one: gives that host then. An older file of the host that holds the workspace is replaced. */
+  const make = async (holder: RunningHost | null): Promise<RunningHost | null> => {
+    await makeFolder(dirname(file), 0o700);
+    while (!(await createWhole(file, mine))) {
+      const found = await readHost(file);
+      const known = found.host !== null && holder !== null && isSame(found.host, holder);
+      if (found.host && !known && (await isAlive(found.host))) return found.host;
+      if (found.text !== null) await removeStale(file, found.text);
+    }
+    seen = await identity(file);
+    return null;
+  };
+  const other = await make(null);
+  if (other !== null) throw new HostRunningError(other);
   return {
     async publish(door) {
       mine = { ...mine, url: door.url, tls_cert: door.tlsCert };
       const temp = tempName(file);
       await writeFile(temp, text(mine), { mode: 0o600, flag: "wx" });
       await rename(temp, file);
+      seen = await identity(file);
+    },
+    async hold() {
+      const now = await identity(file);
+      if (now !== null && now === seen) return { state: "held" };
+      if (now !== null && (await readHost(file)).text === text(mine)) {
+        seen = now;
+        return { state: "back" };
+      }
+      const by = await make(mine);
+      return by === null ? { state: "remade" } : { state: "taken", by };
     },
     async showIn(other) {
       const there = runFilePath(other);
@@ -90,7 +119,7 @@ export async function claimRunFile(dataDir: string, topology: string, startedAt:
     async release() {
       for (const each of [file, ...shown]) {
         const found = await readHost(each);
-        if (found.host?.pid === mine.pid && found.host.pid_start === mine.pid_start) await unlink(each);
+        if (found.host && isSame(found.host, mine)) await unlink(each);
       }
     },
   };
@@ -103,7 +132,24 @@ export async function findRunningHost(dataDir: string): Promise<RunningHost | nu
 }
 
 const text = (host: RunningHost): string => `${JSON.stringify(host, null, 2)}\n`;
+const isSame = (a: RunningHost, b: RunningHost): boolean => a.pid === b.pid && a.pid_start === b.pid_start;
 const tempName = (file: string): string => join(dirname(file), `.host-${process.pid}-${randomBytes(6).toString("hex")}.tmp`);
+
+/** Another text for another file and for another writing of it; null when there is none, or no folder on the way to it. */
+async function identity(file: string): Promise<string | null> {
+  try {
+    const { dev, ino, mtimeMs, size } = await stat(file);
+    return `${dev}:${ino}:${mtimeMs}:${size}`;
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+/** Also where a file stands in place of a folder on the way. */
+function isMissing(error: unknown): boolean {
+  return ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
+}
 
 /** Makes the file with its whole content in one step; false when there is one already. */
 async function createWhole(file: string, host: RunningHost): Promise<boolean> {
@@ -139,7 +185,7 @@ async function readHost(file: string): Promise<{ text: string | null; host: Runn
   try {
     content = await readFile(file, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { text: null, host: null };
+    if (isMissing(error)) return { text: null, host: null };
     throw error;
   }
   let value: unknown;

@@ -144,6 +144,8 @@ class RotatedAuditFile implements AuditFile {
     if (there !== undefined) renameSync(this.#file, `${this.#file}.replaced-${this.#head?.seq ?? 0}`);
     this.#retire();
     this.#size = 0;
+    // It went with the log, most likely; where it did not, opening it anew does no harm.
+    this.#closeHead();
     this.#options.onGone?.(new Error(GONE));
     return true;
   }
@@ -153,6 +155,10 @@ class RotatedAuditFile implements AuditFile {
     await (this.#nextSync ??= this.#beginSync());
     this.#closed = true;
     this.#writeHead();
+    this.#closeHead();
+  }
+
+  #closeHead(): void {
     if (this.#headLog !== null) closeSync(this.#headLog);
     this.#headLog = null;
   }
@@ -221,8 +227,7 @@ class RotatedAuditFile implements AuditFile {
       this.#headLog ??= openSync(headFile(this.#file), constants.O_RDWR | constants.O_CREAT, 0o600);
       writeSync(this.#headLog, `${String(this.#head.seq).padStart(15, "0")} ${this.#head.hash}\n`, 0);
     } catch {
-      if (this.#headLog !== null) closeSync(this.#headLog);
-      this.#headLog = null;
+      this.#closeHead();
     }
   }
 

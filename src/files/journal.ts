@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { open, readFile, type FileHandle } from "node:fs/promises";
+import { open, readFile, stat, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { makeFolder } from "../base/make-folder.ts";
 import type { Journal } from "../runtime/ports.ts";
@@ -15,6 +15,7 @@ interface PendingRecord {
 /**
  * Opens an append-only file of JSON records, one a line, mode 0600. Appends made while a write runs go out together with one sync
  * (group commit). A torn last line, left by a crash, is cut off before the next append; a failed write leaves the file as it was.
+ * A file that is deleted, moved or replaced while it is open is written anew, with all that stood in it, before the next append.
  * Lines in between that are no JSON are skipped and told to `onBadLine`.
  */
 export function openJournal<T>(file: string, options: { readonly onBadLine?: (line: number) => void } = {}): Journal<T> {
@@ -79,6 +80,8 @@ class FileJournal<T> implements Journal<T> {
     return this.#inTurn(async () => {
       await this.#release();
       await writeFileAtomic(this.#file, records.map((record) => `${JSON.stringify(record)}\n`).join(""));
+      // Kept open, so that its content is not lost with its name.
+      await this.#open();
     });
   }
 
@@ -120,10 +123,12 @@ class FileJournal<T> implements Journal<T> {
 
   async #open(): Promise<FileHandle> {
     if (this.#handle) {
-      const { nlink, size } = await this.#handle.stat();
+      const { dev, ino, size } = await this.#handle.stat();
       this.#size = size;
-      if (nlink > 0) return this.#handle;
-      // Somebody deleted the file: what is written to it now would be lost without a word.
+      const there = await stat(this.#file).catch(() => null);
+      if (there !== null && there.ino === ino && there.dev === dev) return this.#handle;
+      // What is written to a file without its name would be lost without a word; what stands in it still counts for whoever wrote it.
+      await writeFileAtomic(this.#file, await contentOf(this.#handle, size));
       await this.#release();
     }
     const folder = path.dirname(this.#file);
@@ -145,6 +150,17 @@ class FileJournal<T> implements Journal<T> {
     this.#handle = null;
     await handle?.close();
   }
+}
+
+async function contentOf(handle: FileHandle, size: number): Promise<Buffer> {
+  const content = Buffer.alloc(size);
+  let done = 0;
+  while (done < size) {
+    const { bytesRead } = await handle.read(content, done, size - done, done);
+    if (bytesRead === 0) break;
+    done += bytesRead;
+  }
+  return content.subarray(0, done);
 }
 
 /** Makes the file end with a whole line: cuts off what a crash left half-written, or ends a whole record that lacks its newline. Gives the size. */

@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { appendFile, mkdtemp, readdir, readFile, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -333,6 +333,25 @@ describe("the audit file", () => {
     await audit.close();
     expect(await verify()).toMatchObject({ ok: true, records: 1, note: expect.stringContaining("begins with record 3") });
     expect((await readdir(path.dirname(name))).filter((file) => file.includes("replaced"))).toEqual(kept);
+  });
+
+  it("moved away with its folder, it goes on in a new one, with a head of its own", async () => {
+    const folder = path.dirname(name);
+    const audit = await open(openAuditFile(name, { maxBytes: 1e6 }));
+    await audit.append({ event: "one" });
+    await rename(folder, `${folder}.away`);
+    await expect(audit.append({ event: "two" })).rejects.toThrow("deleted or replaced");
+    for (const event of ["three", "four"]) await audit.append({ event });
+    await audit.close();
+    const head = await readFile(`${name}.head`, "utf8");
+    expect(await verify()).toMatchObject({ ok: true, records: 2, note: expect.stringContaining("begins with record 3") });
+    const text = await readFile(name, "utf8");
+    await truncate(name, text.indexOf("\n") + 1);
+    expect([head.startsWith("000000000000004 "), await verify()]).toEqual([
+      true,
+      expect.objectContaining({ ok: false, reason: expect.stringContaining("cut off") }),
+    ]);
+    await rm(`${folder}.away`, { recursive: true });
   });
 
   it("never grows a file that somebody has cut", async () => {

@@ -79,6 +79,34 @@ describe("host.json", () => {
     for (const r of results) if (r.status === "rejected") expect(r.reason).toBeInstanceOf(HostRunningError);
   });
 
+  it("is held: made anew where it is gone, damaged, or an older one of this host; left alone where another live host has it", async () => {
+    const mine = await claim();
+    const file = runFilePath(dir);
+    const unpublished = await readFile(file, "utf8");
+    await mine.publish({ url: "http://127.0.0.1:7800", tlsCert: null });
+    const whole = await readFile(file, "utf8");
+    expect(await mine.hold()).toEqual({ state: "held" });
+    for (const damage of [() => rm(join(dir, "run"), { recursive: true }), () => writeFile(file, "{"), () => writeFile(file, unpublished)]) {
+      await damage();
+      expect(await mine.hold()).toEqual({ state: "remade" });
+      expect([await readFile(file, "utf8"), await mine.hold()]).toEqual([whole, { state: "held" }]);
+    }
+    await rm(file);
+    await writeFile(file, whole);
+    expect([await mine.hold(), await mine.hold()]).toEqual([{ state: "back" }, { state: "held" }]);
+    await rm(join(dir, "run"), { recursive: true });
+    await writeFile(join(dir, "run"), "in the way");
+    await expect(mine.hold()).rejects.toThrow(join(dir, "run"));
+    expect(await findRunningHost(dir)).toBeNull();
+    await rm(join(dir, "run"));
+    expect(await mine.hold()).toEqual({ state: "remade" });
+    const other = JSON.stringify({ pid: process.ppid, pid_start: await processStart(process.ppid), url: "http://127.0.0.1:7801" });
+    await writeFile(file, other);
+    expect(await mine.hold()).toMatchObject({ state: "taken", by: { pid: process.ppid, url: "http://127.0.0.1:7801" } });
+    await mine.release();
+    expect(await readFile(file, "utf8")).toBe(other);
+  });
+
   it("gives no client while a host starts", async () => {
     const mine = await claim();
     expect(await connectToHost((await findRunningHost(dir))!)).toBeNull();

@@ -1,4 +1,4 @@
-import { appendFile, lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { appendFile, lstat, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { writeFileAtomic } from "../../src/files/atomic-write.ts";
@@ -111,13 +111,19 @@ describe("journal", () => {
     await journal.close();
   });
 
-  test("a file that somebody deletes is made again", async () => {
-    const file = path.join(await testFolder(), "j");
+  test.each([
+    ["deletes", (file: string) => rm(file)],
+    ["moves", (file: string) => rename(file, `${file}.away`)],
+    ["deletes with its folder", (file: string) => rm(path.dirname(file), { recursive: true })],
+    ["replaces", (file: string) => rm(file).then(() => appendFile(file, "9\n"))],
+  ])("a file that somebody %s is made again, with all that stood in it", async (_what, away) => {
+    const file = path.join(await testFolder(), "place", "j");
     const journal = openJournal<number>(file);
-    await journal.append(1, false);
-    await rm(file);
-    await journal.append(2, false);
-    expect(await journal.read()).toEqual([2]);
+    await journal.rewrite([1]);
+    await away(file);
+    await journal.append(2, true);
+    await journal.append(3, false);
+    expect(await journal.read()).toEqual([1, 2, 3]);
     await journal.close();
   });
 

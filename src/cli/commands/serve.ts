@@ -47,22 +47,25 @@ async function serveAlone(context: Context, workspace: RunnableWorkspace): Promi
     import("../../mcp/serve-stdio.ts"),
   ]);
   const log = createLogger({ level: plan.log.level, format: "text", masker });
+  const taken = new AbortController();
+  const signal = AbortSignal.any([context.signal, taken.signal]);
   const host = await startHost({
     workspace,
     env: context.env,
     log,
     version: version(),
+    onTaken: () => taken.abort(),
     onKit: (kit) => void context.onForce(() => void kit.close({ force: true })),
   });
   try {
-    await settled(host.kit, { limitMs: READY_WAIT, signal: context.signal });
+    await settled(host.kit, { limitMs: READY_WAIT, signal });
     const gateway = createGateway({ kit: host.kit, settings: () => plan.gateway ?? LOCAL_DOOR, info: { name: plan.name, version: version() } });
     await serveStdio({
       gateway,
       principal: { role: "caller", client: CALLER, sees: () => true },
       input: process.stdin,
       output: process.stdout,
-      signal: context.signal,
+      signal,
     });
     await gateway.close();
   } finally {

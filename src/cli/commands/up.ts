@@ -28,7 +28,7 @@ export const upCommand = defineCommand<UpFlags>({
     "Ctrl-C or TERM stops everything in order; a second one kills what still runs (exit code 130 or 143).",
     "HUP: where a terminal holds the process, it is the terminal closing, and the host stops. Without a terminal (service, nohup) it reloads.",
     "With errors in policies or signals alone it starts and denies every call until they are mended.",
-    "Exit code 0: stopped as asked. 1: topology.yaml has errors, or an unexpected error. 2: could not run (no workspace, port busy, already running).",
+    "Exit code 0: stopped as asked. 1: topology.yaml has errors, another host took the workspace, or an unexpected error. 2: could not run (no workspace, port busy, already running).",
   ].join("\n"),
   examples: ["aurora-mcp up", "aurora-mcp up --once", "aurora-mcp up --log-level debug --log-format json 2> host.log"],
   options: (command) =>
