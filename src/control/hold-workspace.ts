@@ -51,7 +51,9 @@ export function holdWorkspace({ dataDir, claim, renewTokens, log, onTaken }: Hol
     timer = setTimeout(() => {
       running = look()
         .catch((error: unknown) => {
-          tell(`${file} is gone and cannot be made anew (${messageOf(error)}): commands do not find this host until it can; it is tried again`);
+          tell(
+            `${file} or a token beside it is gone and cannot be made anew (${messageOf(error)}): commands cannot reach this host until then; it is tried again`,
+          );
           return true;
         })
         .then((more) => {

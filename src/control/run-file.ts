@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { link, readFile, rename, rm, stat, unlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { messageOf } from "../base/errors.ts";
 import { isObject, own } from "../base/json.ts";
 import { makeFolder } from "../base/make-folder.ts";
 
@@ -85,7 +86,9 @@ export async function claimRunFile(dataDir: string, topology: string, startedAt:
     seen = await identity(file);
     return null;
   };
-  const other = await make(null);
+  const other = await make(null).catch((error: unknown) => {
+    throw new Error(`the data folder ${dataDir} cannot be used: ${messageOf(error)}; mend that, or name another folder as data_dir`, { cause: error });
+  });
   if (other !== null) throw new HostRunningError(other);
   return {
     async publish(door) {

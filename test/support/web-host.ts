@@ -23,7 +23,7 @@ export async function startWebHost(files: Readonly<Record<string, string>>): Pro
   const loaded = await loadWorkspace({ cwd: workspace.root, env: process.env, topology: workspace.topology });
   if (loaded.plan === null || loaded.boot === null) throw new Error(JSON.stringify(loaded.diagnostics, null, 2));
   const log = createLogger({ level: "silent", format: "json" });
-  const host = await startHost({ workspace: { ...loaded, plan: loaded.plan, boot: loaded.boot }, env: process.env, version: "0.0.0", log });
+  const host = await startHost({ onTaken: () => {}, workspace: { ...loaded, plan: loaded.plan, boot: loaded.boot }, env: process.env, version: "0.0.0", log });
   const token = async (role: string): Promise<string> => (await readFile(path.join(workspace.root, `data/run/${role}.token`), "utf8")).trim();
   await until(() => host.kit.status().apps.every((app) => app.state !== "starting"));
   return {
