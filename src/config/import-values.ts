@@ -1,15 +1,8 @@
 import { own } from "../base/json.ts";
 import { createMasker, isPlaceName, isSecretName } from "../base/masking.ts";
 import type { ImportVariables } from "./import-variables.ts";
+import { innerPart, optionPart } from "./named-arguments.ts";
 import { variableName } from "./variable-name.ts";
-
-/** A part of an argument or URL that has a name of its own. */
-interface NamedPart {
-  /** All in front of the value. */
-  readonly start: string;
-  readonly name: string;
-  readonly value: string;
-}
 
 /** Rewrites the texts of another program's file: secrets and editors' expressions become `${NAME}`. */
 export class ImportValues {
@@ -38,8 +31,8 @@ export class ImportValues {
   argument(server: string, value: string, before = ""): string {
     const inner = innerPart(value, before);
     if (inner) return this.#isSecret(inner.name, inner.value) ? inner.start + this.named(server, inner.name, inner.value) : this.text(server, "args", value);
-    const option = partOf(/^((--?[A-Za-z][\w-]*)=)(.+)$/s.exec(value));
-    const name = option?.name ?? (/^--?[A-Za-z][\w-]*$/.test(before) && !/^-[eH]./.test(before) && !value.startsWith("-") ? before : undefined);
+    const option = optionPart(value, before);
+    const name = option?.name;
     const secret = option?.value ?? value;
     if (!this.#isSecret(name, secret)) return this.text(server, "args", value);
     const wanted = variableName(`${server}_${(name ?? "token").replace(/^-+/, "")}`);
@@ -108,15 +101,4 @@ export class ImportValues {
   #asked(server: string, words: string, expression: string, why: string): string {
     return `\${${this.#variables.forExpression(server, variableName(words), expression, why)}}`;
   }
-}
-
-/** A named value inside an argument: docker's `-e NAME=value`, mcp-remote's `--header "Name: value"`. */
-function innerPart(value: string, before: string): NamedPart | null {
-  const variable = /^(?:-e|--env)$/.test(before) ? /^(([A-Za-z_]\w*)=)(.+)$/s : /^((?:--env=|-e)([A-Za-z_]\w*)=)(.+)$/s;
-  const header = /^(?:-H|--header)$/.test(before) ? /^(([A-Za-z][\w-]*):\s*)(.+)$/s : /^((?:--header=|-H)([A-Za-z][\w-]*):\s*)(.+)$/s;
-  return partOf(variable.exec(value)) ?? partOf(header.exec(value));
-}
-
-function partOf(found: RegExpExecArray | null): NamedPart | null {
-  return found && { start: found[1]!, name: found[2]!, value: found[3]! };
 }

@@ -10,7 +10,7 @@ import { patternsOf, type DiscoveredPatterns } from "./discover.ts";
 import { checkFile, FileMemory, isWritten, placeIn, toLoaded, unreadableFinding, type CheckedFile } from "./file-reader.ts";
 import { readManifest, type ReadManifest } from "./manifest.ts";
 import { formatPath } from "./nodes.ts";
-import { findSecrets } from "./secrets.ts";
+import { findSecrets, proxySecrets } from "./secrets.ts";
 import { schemaShape } from "./shape.ts";
 import { checkTopology, readTopology, type ReadTopology } from "./topology.ts";
 import { formatWords } from "./value-words.ts";
@@ -95,7 +95,7 @@ function loadOnce(files: FileSet, context: LoadContext, memory: LoadMemory): Loa
     policies: policies.map((file) => toLoaded<PolicyConfig>(file)).filter(isThere),
     signals: signals.map((file) => toLoaded<SignalsConfig>(file)).filter(isThere),
     allAppsKnown: apps.allKnown,
-    secrets: [...new Set([...hostSecrets.values, ...apps.secrets])],
+    secrets: [...new Set([...hostSecrets.values, ...apps.secrets, ...proxySecrets(context.env)])],
   };
   return { config, unitOk: config !== null && !hasErrors(unit), topologyOk, diagnostics };
 }

@@ -1,4 +1,5 @@
-import { createMasker, isPlaceName, isSecretName } from "../base/masking.ts";
+import { createMasker, isCountName, isPlaceName, isSecretName } from "../base/masking.ts";
+import { innerPart, optionPart } from "./named-arguments.ts";
 import type { KeyPath, Origin } from "./types.ts";
 
 /** Maps whose values are secret when their name says so. */
@@ -42,21 +43,23 @@ export function findSecrets(value: unknown, origins: readonly Origin[]): FoundSe
     if (secret.length > 0) paths.push(origin.path);
     for (const replacement of secret) remember(replacement.value);
   }
-  walk(value, [], (text, here) => {
+  walk(value, [], (text, here, before) => {
     const origin = filled.size === 0 ? undefined : filled.get(here.join("\0"));
     // A default in the expression stands in the file as much as any other text.
     const written = !origin || origin.replacements.every((r) => r.fromDefault);
     const inUrl = urlSecrets(text);
     for (const part of inUrl) remember(part);
-    const secret = isSecretPath(here);
+    const inArgument = here[0] === "mcp" && (here[1] === "args" || here[1] === "command") ? argumentSecret(text, before) : null;
+    const secret = isSecretPath(here) || inArgument !== null;
     const shaped = !secret && inUrl.length === 0 && !origin && text.length >= SHORTEST_TOKEN && SHAPED.has(String(here[0])) && shapes.text(text) !== text;
     if (!secret && inUrl.length === 0 && !shaped) return;
     const path = [...here];
     paths.push(path);
     if (secret) {
-      remember(text);
+      const whole = inArgument ?? text;
+      remember(whole);
       // "Bearer abc": the token alone turns up elsewhere too.
-      const word = /^(?:bearer|basic|token)\s+(\S+)$/i.exec(text)?.[1];
+      const word = /^(?:bearer|basic|token)\s+(\S+)$/i.exec(whole)?.[1];
       if (word) remember(word);
       for (const replacement of origin?.replacements ?? []) remember(replacement.value);
       if (written && text.length >= 4 && !ORDINARY.test(text)) literal.push(path);
@@ -69,6 +72,25 @@ export function findSecrets(value: unknown, origins: readonly Origin[]): FoundSe
 }
 
 const shapes = createMasker();
+
+/** The value in an argument whose option, variable or header has a secret's name: `--api-key=…`, `--token …`, `-e TOKEN=…`; null for all others, also for places and names of variables. */
+function argumentSecret(text: string, before: string): string | null {
+  const part = innerPart(text, before) ?? optionPart(text, before);
+  if (part === null || !isSecretName(part.name) || isPlaceName(part.name.replace(/^-+/, "")) || isCountName(part.name)) return null;
+  return ORDINARY.test(part.value) || PLACE.test(part.value) || VARIABLE.test(part.value) ? null : part.value;
+}
+
+const PLACE = /^(?:\.{0,2}|~)[/\\]|^[a-z]:[/\\]|:\/\/|\.(?:pem|key|crt|json|txt)$/i;
+const VARIABLE = /^[A-Z][A-Z0-9]*_[A-Z0-9_]*$/;
+
+/** Passwords in the addresses of the proxies that an environment names. */
+export function proxySecrets(env: Readonly<Record<string, string | undefined>>): string[] {
+  return PROXIES.flatMap((name) => [env[name], env[name.toLowerCase()]])
+    .filter((text) => text !== undefined && text !== "")
+    .flatMap((text) => urlSecrets(text!.includes("://") ? text! : `http://${text}`));
+}
+
+const PROXIES = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY"];
 
 /** Password and secret query values of a URL. */
 function urlSecrets(text: string): string[] {
@@ -93,14 +115,15 @@ function decode(text: string): string {
   }
 }
 
-/** Visits every text; `path` changes behind the back of who keeps it, so it is copied before it is given away. */
-function walk(value: unknown, path: (string | number)[], visit: (text: string, path: KeyPath) => void): void {
-  if (typeof value === "string") visit(value, path);
+/** Visits every text, in a list with the text before it; `path` changes behind the back of who keeps it, so it is copied before it is given away. */
+function walk(value: unknown, path: (string | number)[], visit: (text: string, path: KeyPath, before: string) => void, before: unknown = ""): void {
+  if (typeof value === "string") visit(value, path, typeof before === "string" ? before : "");
   else if (typeof value === "object" && value !== null) {
     const keys: readonly (string | number)[] = Array.isArray(value) ? [...value.keys()] : Object.keys(value);
     for (const key of keys) {
       path.push(key);
-      walk((value as Record<string | number, unknown>)[key], path, visit);
+      const items = value as Record<string | number, unknown>;
+      walk(items[key], path, visit, typeof key === "number" ? items[key - 1] : "");
       path.pop();
     }
   }

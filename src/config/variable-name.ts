@@ -1,5 +1,6 @@
 import { own } from "../base/json.ts";
 import { isSecretName } from "../base/masking.ts";
+import { innerPart, optionPart } from "./named-arguments.ts";
 import type { KeyPath } from "./types.ts";
 
 /** A legal name of an environment variable made of any text: `apiKey` and `--api-key` give `API_KEY`. */
@@ -14,7 +15,7 @@ export function variableName(text: string): string {
 
 /**
  * A variable for the secret at a key path of `value`: named after its key, the option it belongs to (`--api-key=…`, or `--api-key`
- * before it) or the part of a URL that holds it, else after `owner`.
+ * before it, `-e NAME=…`) or the part of a URL that holds it, else after `owner`.
  */
 export function secretVariable(value: unknown, path: KeyPath, owner: string): string {
   const step = path.at(-1);
@@ -24,12 +25,9 @@ export function secretVariable(value: unknown, path: KeyPath, owner: string): st
   if (inUrl !== undefined) return variableName(inUrl);
   if (typeof step === "string") return variableName(step);
   const before: unknown = Array.isArray(list) ? list[Number(step) - 1] : undefined;
-  const option = optionName(text, /^--?([A-Za-z][\w-]*)=/) ?? optionName(before, /^--?([A-Za-z][\w-]*)$/);
-  return variableName(option ?? `${owner.split(".").at(-1)}_token`);
-}
-
-function optionName(text: unknown, form: RegExp): string | undefined {
-  return typeof text === "string" ? form.exec(text)?.[1] : undefined;
+  const front = typeof before === "string" ? before : "";
+  const part = typeof text === "string" ? (innerPart(text, front) ?? optionPart(text, front)) : null;
+  return variableName(part?.name ?? `${owner.split(".").at(-1)}_token`);
 }
 
 /** The name of what is secret in a URL: a query value, or the password. */

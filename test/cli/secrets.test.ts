@@ -4,7 +4,7 @@ import { makeWorkspace, type TestWorkspace } from "../support/workspace.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
-const SECRETS = /url-password-1|FileSecret-012345|sk-abcdefghijkl|short-secret-3|typed-secret-4/;
+const SECRETS = /url-password-1|FileSecret-012345|sk-abcdefghijkl|short-secret-3|typed-secret-4|plain-option-5|plain-behind-6|plain-variable-7|plain-header-8/;
 let workspace: TestWorkspace;
 
 beforeAll(async () => {
@@ -22,6 +22,10 @@ beforeAll(async () => {
       "      command: [./no-such-program, --api-key=sk-abcdefghijklmnopqrstuvwx, --token, sk-abcdefghijklmnopqrstuv00, sk-abcdefghijklmnopqrstuv11]",
       "  org.example.three:",
       '    mcp: { command: node, args: [x.mjs, "--root=../${file:key}"], env: { TOKEN: "short-secret-3" } }',
+      "  org.example.five:",
+      '    mcp: { command: [node, x.mjs, --api-key=plain-option-5, --token, plain-behind-6, -e, PGPASSWORD=plain-variable-7, --header, "X-Api-Key: plain-header-8"] }',
+      "  org.example.six:",
+      "    mcp: { command: [node, x.mjs, --key, tls/server.key, --key, ./a/b, --max-tokens, '123456', --token-file, run.token, --token, GITHUB_TOKEN] }",
       "",
     ].join("\n"),
   });
@@ -51,8 +55,9 @@ it("validate says what runs, and how a secret on a command line is mended", asyn
   const { code, stdout } = await runCli(["validate"], { cwd: workspace.root });
   expect(code).toBe(0);
   expect(stdout).toContain("https://***@127.0.0.1:9/mcp?api_key=***");
-  expect(stdout).toContain("no-such-program *** --token *** ***");
-  for (const variable of ["API_KEY", "TOKEN", "TWO_TOKEN"]) expect(stdout).toContain(`write \${${variable}}`);
+  expect(stdout).toContain("no-such-program --api-key=*** --token *** ***");
+  for (const shown of ["tls/server.key", "./a/b", "123456", "run.token", "GITHUB_TOKEN"]) expect(stdout).toContain(shown);
+  for (const variable of ["API_KEY", "TOKEN", "TWO_TOKEN", "PGPASSWORD", "X_API_KEY"]) expect(stdout).toContain(`write \${${variable}}`);
   // Carets stand under the mask that they speak of.
   const lines = stdout.split("\n");
   const excerpts = lines.flatMap((line, i) => (line.includes("| ") && line.includes("command: [") ? [[line, lines[i + 1]!] as const] : []));
