@@ -17,6 +17,8 @@ export interface HttpClientOptions {
   readonly ca: string | null;
   readonly insecure: boolean;
   readonly hostEnv: HostEnv;
+  /** Told of each request before it goes out. */
+  readonly onSend?: (request: HttpRequest) => void;
 }
 
 /** One request. Redirects stay within the origin of `url`, keep method, body and headers, and are few. */
@@ -64,6 +66,7 @@ export class HttpClient {
 
   /** Sends a request and gives the response once its head is there. */
   async send(url: URL, request: HttpRequest): Promise<HttpResponse> {
+    this.#options.onSend?.(request);
     let at = url;
     for (let hops = 0; ; hops += 1) {
       const response = await this.#sendOnce(at, request);

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { OAuthClientProvider, OAuthDiscoveryState } from "@modelcontextprotocol/sdk/client/auth.js";
 import type { OAuthClientInformationMixed, OAuthClientMetadata } from "@modelcontextprotocol/sdk/shared/auth.js";
 import type { OAuthSettings } from "../../generated/app.d.ts";
+import { messageOf } from "../base/errors.ts";
 import { own } from "../base/json.ts";
 import type { AppPlan, HttpSpec } from "../plan/types.ts";
 import type { HostEnv } from "./child-environment.ts";
@@ -14,6 +15,7 @@ import { isSameUrl, mayCarryTokens, oauthOf } from "./oauth-settings.ts";
 import { OAuthStore } from "./oauth-store.ts";
 import { httpClient } from "./open-http.ts";
 import { plainLine } from "./plain-line.ts";
+import { SentSecrets } from "./sent-secrets.ts";
 
 /** What {@link login} needs of its host. */
 export interface LoginOptions {
@@ -45,7 +47,8 @@ export async function login(plan: AppPlan, options: LoginOptions): Promise<Login
   if (settings.grant === "client_credentials") throw new Error(`${plan.package} signs in by itself (grant: client_credentials); there is nothing to log in to`);
   const serverUrl = new URL(spec.url);
   const store = new OAuthStore(options.dataDir, spec.url);
-  const client = httpClient(spec, options.hostEnv);
+  const secrets = new SentSecrets();
+  const client = httpClient(spec, options.hostEnv, (request) => secrets.remember(request));
   const listener = await listenForRedirect(
     settings.redirect_port === undefined || settings.redirect_port === 0 ? [...registeredPorts(store), 0] : [settings.redirect_port],
   );
@@ -74,7 +77,7 @@ export async function login(plan: AppPlan, options: LoginOptions): Promise<Login
     const tokens = store.tokens();
     return { issuer: provider.issuer, scope: tokens?.scope ?? null, expiresAt: tokens?.expires_at ?? null };
   } catch (error) {
-    throw new Error(`the sign-in to ${plan.package} failed: ${plainLine(error instanceof Error ? error.message : String(error))}`, { cause: error });
+    throw new Error(`the sign-in to ${plan.package} failed: ${plainLine(secrets.text(messageOf(error)))}`, { cause: error });
   } finally {
     listener.close();
     client.close();

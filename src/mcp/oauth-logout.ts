@@ -10,6 +10,7 @@ import { isSameUrl, oauthOf } from "./oauth-settings.ts";
 import { OAuthStore, type StoredTokens } from "./oauth-store.ts";
 import { httpClient } from "./open-http.ts";
 import { plainLine } from "./plain-line.ts";
+import { SentSecrets } from "./sent-secrets.ts";
 
 /** What {@link logout} needs of its host. */
 export interface LogoutOptions {
@@ -42,10 +43,11 @@ export async function logout(plan: AppPlan, options: LogoutOptions): Promise<Log
   const { spec, settings } = oauthOf(plan);
   const store = new OAuthStore(options.dataDir, spec.url);
   if (holders(store).length === 0) return { forgotten: store.clear(), revoked: null, problems: [] };
-  const client = httpClient(spec, options.hostEnv);
+  const secrets = new SentSecrets();
+  const client = httpClient(spec, options.hostEnv, (request) => secrets.remember(request));
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(REVOKE_MS)]);
   const fetchFn = oauthFetch(client, new URL(spec.url), signal);
-  const why = (error: unknown): string => plainLine(signal.aborted ? lateness(options.signal) : messageOf(error));
+  const why = (error: unknown): string => plainLine(signal.aborted ? lateness(options.signal) : secrets.text(messageOf(error)));
   try {
     // A host that renews at this moment must not put new tokens in the place of those that are given back.
     const problems = await store.locked(() =>
