@@ -12,7 +12,7 @@ export interface Masker {
   readonly version: number;
   /** Remembers an exact secret value; values under 4 characters are ignored, for they would mask ordinary words. */
   add(secret: string): void;
-  /** The text with every known secret (raw, URL, JSON, base64 and hex form) and every secret-shaped token replaced by `***`. */
+  /** The text with every known secret (raw, URL, JSON, base64 and hex form; also the first part of one where the text was cut) and every secret-shaped token replaced by `***`. */
   text(input: string): string;
   /** A deep copy of a JSON value with all its strings and keys masked, and whole values under secret-sounding names. Never changes its input. */
   value(input: unknown): unknown;
@@ -72,7 +72,7 @@ export function createMasker(secrets: Iterable<string> = []): Masker {
   const needles = createNeedles();
   const inData = createNeedles();
   // The same names, ids and words are masked again and again.
-  const text = remember((input) => maskShapes(needles.replace(input, MASK)));
+  const text = remember((input) => maskShapes(needles.replace(input, MASK, true)));
   const masker: Masker = {
     get version() {
       return known.size;

@@ -19,13 +19,17 @@ const TOKENS: readonly RegExp[] = [
   /\bhf_[A-Za-z0-9]{20,}/g,
   /\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}/g,
   /\bdop_v1_[a-f0-9]{40,}/g,
+  // Addresses to post to without any other proof.
+  /\bhooks\.slack\.com\/(?:services|workflows|triggers)\/[A-Za-z0-9/_-]{20,}/g,
+  /\bdiscord(?:app)?\.com\/api\/webhooks\/\d{10,25}\/[A-Za-z0-9_-]{20,}/g,
+  /\bbot\d{6,12}:[A-Za-z0-9_-]{30,}/g,
   /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{0,}/g,
   /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----(?:(?!-----)[\s\S]){0,20000}(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----)?/g,
 ];
 
 /** A quick look at whether any token could be there at all: most lines have none of these. */
 const TOKEN_HINT =
-  /sk-|gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|xapp-|AKIA|ASIA|AIza|ya29\.|[rs]k_(?:live|test)_|whsec_|npm_|pypi-|hf_|SG\.|dop_v1_|eyJ|-----BEGIN/;
+  /sk-|gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|xapp-|AKIA|ASIA|AIza|ya29\.|[rs]k_(?:live|test)_|whsec_|npm_|pypi-|hf_|SG\.|dop_v1_|hooks\.slack|\/webhooks\/|bot\d|eyJ|-----BEGIN/;
 
 const AUTHORIZATION = /((?:proxy-)?authorization(?:\\?["'])?\s{0,5}[:=]\s{0,5}(?:\\?["'])?(?:[a-z][a-z0-9-]{1,20}(?:\s{1,5}|%20|\+))?)([^\s"'\\,;&]{4,8000})/gi;
 const SCHEME = /\b(bearer|basic|digest|token|apikey)((?:\s|%20){1,5}|\+)([A-Za-z0-9._~+/=%-]{8,})/gi;

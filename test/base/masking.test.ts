@@ -131,6 +131,9 @@ describe("secret shapes", () => {
     `eyJ${x(20)}.eyJ${x(20)}.${x(20)}`,
     `ya29.${x(30)}`,
     `SG.${x(20)}.${x(20)}`,
+    `hooks.slack.com/services/T00/B00/${x(24)}`,
+    `discord.com/api/webhooks/123456789012345678/${x(40)}`,
+    `bot123456789:${x(34)}`,
     `-----BEGIN RSA PRIVATE KEY-----\nMIIE${x(60)}\n-----END RSA PRIVATE KEY-----`,
     `-----BEGIN ENCRYPTED PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\n${x(40)}\n-----END ENCRYPTED PRIVATE KEY-----`,
   ])("%s", (token) => {
@@ -257,6 +260,19 @@ describe("log lines", () => {
       many: "list(9)",
       none: "null",
     });
+  });
+});
+
+describe("a text that was cut in the midst of a secret", () => {
+  const masker = createMasker([SECRET]);
+  it.each(["", "…", "; whether it took effect is unknown"])("hides the part that is left before %j", (rest) => {
+    for (let kept = 8; kept < SECRET.length; kept += 1) expect(masker.text(`said ${SECRET.slice(0, kept)}${rest}`)).toBe(`said ***${rest}`);
+  });
+
+  it("is left alone elsewhere, and in data", () => {
+    expect(masker.text(`${SECRET.slice(0, 10)} and more`)).toBe(`${SECRET.slice(0, 10)} and more`);
+    expect(masker.text(SECRET.slice(0, 7))).toBe(SECRET.slice(0, 7));
+    expect(masker.known(SECRET.slice(0, 10))).toBe(SECRET.slice(0, 10));
   });
 });
 
