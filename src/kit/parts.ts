@@ -21,6 +21,7 @@ import { Runtime } from "../runtime/runtime.ts";
 import type { Emitter } from "./emitter.ts";
 import { callRecord } from "./call-record.ts";
 import { markOfEvent } from "./event-marks.ts";
+import { cleanListing } from "./clean-listing.ts";
 import { createDroppedLog } from "./dropped-log.ts";
 import { createFaultSignals } from "./fault-signals.ts";
 import { vetForwarded } from "./forwarded-requests.ts";
@@ -78,7 +79,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
   const logs = new Map<string, AppLog>();
   const appLog = (app: string): AppLog => {
     let kept = logs.get(app);
-    if (!kept) logs.set(app, (kept = new AppLog()));
+    if (!kept) logs.set(app, (kept = new AppLog((text) => masker.text(text))));
     return kept;
   };
   const serverLogs = createServerLogs(appLog, (text) => masker.text(text), clock);
@@ -189,7 +190,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     clock,
     random: Math.random,
     log,
-    cleanListing: (listing) => masker.known(listing),
+    cleanListing: (listing) => cleanListing(listing, masker),
     mask: (text) => masker.text(text),
     pins: (app, tool) => pins.check(app, "tool", tool),
     events: {
@@ -240,7 +241,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
         faults.tell(app, message);
       },
       onLog: (app, line, source) => {
-        appLog(app.package).add(source === "kit" ? `[kit] ${masker.text(line)}` : masker.text(line));
+        appLog(app.package).add(source === "kit" ? `[kit] ${line}` : line);
         if (source === "kit") faults.tell(app, line);
       },
       onServerRequest: (app, request) => hostRequests(app, request),

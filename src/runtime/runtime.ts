@@ -232,7 +232,8 @@ function viewOf(runner: AppRunner): AppView {
     reason: runner.reason,
     pid: runner.connection?.pid ?? null,
     protocol: runner.connection?.protocolVersion ?? null,
-    version: runner.connection?.serverInfo.version ?? null,
+    // From the listing, which is clean; a server may call itself anything.
+    version: runner.connection === null ? null : (runner.listing?.serverInfo.version ?? null),
     restarts: runner.restarts,
     nextAttempt: runner.nextAttempt,
     calls: runner.calls,

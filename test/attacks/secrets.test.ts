@@ -42,7 +42,11 @@ const told = Object.values(SECRETS)
 const forms = (secret: string): string[] => [...plain(secret), ...base64(secret).map((text) => text.slice(4, 20))];
 
 const chatty = (more: string): object => ({
-  hello: { capabilities: { tools: {}, prompts: {}, resources: {}, logging: {} }, instructions: `Use ${told}.` },
+  hello: {
+    capabilities: { tools: {}, prompts: {}, resources: {}, logging: {} },
+    serverInfo: { name: `s ${told}`, version: `1 ${told}` },
+    instructions: `Use ${told}.`,
+  },
   on: {
     start: [{ stderr: `starting with ${told} and ${more}\n` }],
     "tools/list": [{ result: { tools: [tool("leak", { description: `Knows ${told}.` }), tool("fail"), tool("refuse"), tool("env"), tool("send")] } }],

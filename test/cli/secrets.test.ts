@@ -60,10 +60,10 @@ it("validate says what runs, and how a secret on a command line is mended", asyn
   for (const variable of ["API_KEY", "TOKEN", "TWO_TOKEN", "PGPASSWORD", "X_API_KEY"]) expect(stdout).toContain(`write \${${variable}}`);
   // Carets stand under the mask that they speak of.
   const lines = stdout.split("\n");
-  const excerpts = lines.flatMap((line, i) => (line.includes("| ") && line.includes("command: [") ? [[line, lines[i + 1]!] as const] : []));
+  const excerpts = lines.flatMap((line, i) => (line.includes("| ") && line.includes("command: [./no-such-program") ? [[line, lines[i + 1]!] as const] : []));
   expect(excerpts.map(([line, carets]) => [line.slice(0, carets.indexOf("^")).split("***").length - 1, line.slice(carets.indexOf("^")).trim()])).toEqual([
-    [0, "./no-such-program, ***, --token, ***, ***]"],
-    [0, "***, --token, ***, ***]"],
+    [0, "./no-such-program, --api-key=***, --token, ***, ***]"],
+    [0, "--api-key=***, --token, ***, ***]"],
     [1, "***, ***]"],
     [2, "***]"],
   ]);
