@@ -158,12 +158,25 @@ describe("secret shapes", () => {
     ["OPENAI_API_KEY=abcd1234", "OPENAI_API_KEY=***"],
     ["aws_secret_access_key = wJalrXUtnFEMI/K7MDENG", "aws_secret_access_key = ***"],
     ["login with password: hunter22!", "login with password: ***"],
-    ['Authorization: Digest username="bot", response="6629fae49393a05397450978507c4ef1"', "Authorization: *** ***"],
+    ['Authorization: Digest username="bot", response="6629fae49393a05397450978507c4ef1"', "Authorization: Digest ***"],
     ["password='hunter22'", "password='***'"],
     ['body {"client_secret": "abcd-1234", "n": 1}', 'body {"client_secret": "***", "n": 1}'],
     ['{\\"token\\":\\"abcd-1234\\"}', '{\\"token\\":\\"***\\"}'],
+    ["https://a.invalid/x?api_key=abc1\\n   |", "https://a.invalid/x?api_key=***\\n   |"],
+    ["https://a.invalid/x?api_key=ab\\ncd\\\\tef\\n   |", "https://a.invalid/x?api_key=***\\n   |"],
+    ["https://a.invalid/x?api_key=${X}realsecret", "https://a.invalid/x?api_key=***"],
+    ["https://a.invalid/x?api_key=${X}\\realsecret", "https://a.invalid/x?api_key=***"],
+    ["https://a.invalid/x?api_key=${X}\\nrealsecret", "https://a.invalid/x?api_key=***"],
+    ["https://a.invalid/x?api_key=abc${X}", "https://a.invalid/x?api_key=***"],
+    ["https://a.invalid/x?api_key=${X:-realsecret}", "https://a.invalid/x?api_key=***"],
+    ["Authorization: Bearer ${X}realsecret", "Authorization: Bearer ***"],
+    ["Authorization: Bearer ***realsecret", "Authorization: Bearer ***"],
+    ["password=${X}realsecret", "password=***"],
+    ["https://bot${X}:pa55@api.invalid/", "https://***@api.invalid/"],
+    ["secret: hunter22\\n  x", "secret: ***\\n  x"],
   ])("%s", (text, masked) => {
     expect(masker.text(text)).toBe(masked);
+    expect(masker.text(masked), "masked again").toBe(masked);
   });
 
   it.each([
@@ -183,6 +196,14 @@ describe("secret shapes", () => {
     "usage: total_tokens=12",
     "sha256:9f86d081884c7d659a2feaa0c55ad015",
     "max_tokens: 1000",
+    "https://a.invalid/x?api_key=${NAME}",
+    "https://a.invalid/x?api_key=${NAME}\\n    |   ^",
+    "Authorization: Bearer ${REMOTE_TOKEN}",
+    "Authorization: Bearer ${REMOTE_TOKEN}\\n",
+    '{"Authorization":"${env:REMOTE_TOKEN}"}',
+    "password=${file:run/db.txt}",
+    "https://${USER_1}:${PASS_1}@api.invalid/",
+    "api_key: ${KEY_2}",
   ])("%s stays readable", (text) => {
     expect(masker.text(text)).toBe(text);
   });
@@ -215,6 +236,9 @@ describe("speed", () => {
       "%2f",
       "sk-",
       "token\\\\\\\\\\\\",
+      "?key=\\n\\t\\\\",
+      "?key=${A",
+      "\\n",
       " \t",
     ];
     for (const piece of hostile) {
