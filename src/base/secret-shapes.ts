@@ -31,7 +31,8 @@ const TOKENS: readonly RegExp[] = [
 const TOKEN_HINT =
   /sk-|gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|xapp-|AKIA|ASIA|AIza|ya29\.|[rs]k_(?:live|test)_|whsec_|npm_|pypi-|hf_|SG\.|dop_v1_|hooks\.slack|\/webhooks\/|bot\d|eyJ|-----BEGIN/;
 
-const AUTHORIZATION = /((?:proxy-)?authorization(?:\\?["'])?\s{0,5}[:=]\s{0,5}(?:\\?["'])?(?:[a-z][a-z0-9-]{1,20}(?:\s{1,5}|%20|\+))?)(\*{3}(?![^\s"'\\,;&])|[^\s"'\\,;&]{4,8000})/gi;
+const AUTHORIZATION =
+  /((?:proxy-)?authorization(?:\\?["'])?\s{0,5}[:=]\s{0,5}(?:\\?["'])?(?:[a-z][a-z0-9-]{1,20}(?:\s{1,5}|%20|\+))?)(\*{3}(?![^\s"'\\,;&])|[^\s"'\\,;&]{4,8000})/gi;
 const SCHEME = /\b(bearer|basic|digest|token|apikey)((?:\s|%20){1,5}|\+)([A-Za-z0-9._~+/=%-]{8,})/gi;
 const URL_USER = /(:(?:\/\/|%2f%2f|\\\/\\\/))([^\s/@?#"'<>]{1,400})@/gi;
 const QUERY =
