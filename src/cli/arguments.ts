@@ -5,6 +5,7 @@ import { InvalidArgumentError } from "commander";
 import { messageOf } from "../base/errors.ts";
 import { parseExact } from "../base/exact-json.ts";
 import { isObject, type JsonObject } from "../base/json.ts";
+import { plainReason } from "../files/plain-reason.ts";
 import { CliError } from "./cli-error.ts";
 import type { Context } from "./context.ts";
 
@@ -37,12 +38,15 @@ export async function readArguments(context: Context, source: string | undefined
 async function readSource(context: Context, source: string, what: string): Promise<string> {
   if (source === "-") return text(process.stdin);
   if (!source.startsWith("@")) return source;
-  const file = path.resolve(context.cwd, source.slice(1));
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    throw new CliError(`cannot read the ${what}: ${messageOf(error)}`);
-  }
+  return readGiven(context, source.slice(1), what);
+}
+
+/** The text of a file that the command line names. Throws a {@link CliError} that says what it should have held, which file it is and why it cannot be read. */
+export async function readGiven(context: Context, name: string, what: string): Promise<string> {
+  const file = path.resolve(context.cwd, name);
+  return readFile(file, "utf8").catch((error: unknown) => {
+    throw new CliError(`cannot read the ${what}: ${file} ${plainReason(error).reason}`);
+  });
 }
 
 /** `NAME=VALUE` words as a map; the value may hold more `=`. Throws a {@link CliError} for a word without `=`. */

@@ -1,9 +1,7 @@
-import { readFile } from "node:fs/promises";
-import path from "node:path";
-import { messageOf } from "../base/errors.ts";
 import { escapeInvisible } from "../base/text.ts";
 import type { RunnableWorkspace } from "../workspace.ts";
-import { CliError, EXIT } from "./cli-error.ts";
+import { readGiven } from "./arguments.ts";
+import { EXIT } from "./cli-error.ts";
 import type { Context, GlobalOptions } from "./context.ts";
 import { openRunnable } from "./open-workspace.ts";
 import type { Trial } from "./what-if.ts";
@@ -16,9 +14,7 @@ export async function tryFixtures(
   run: (workspace: RunnableWorkspace, text: string) => Promise<Trial[]>,
 ): Promise<number> {
   const workspace = await openRunnable(context, options);
-  const text = await readFile(path.resolve(context.cwd, file), "utf8").catch((error: unknown) => {
-    throw new CliError(`cannot read the fixtures: ${messageOf(error)}`);
-  });
+  const text = await readGiven(context, file, "fixtures");
   const trials = await run(workspace, text);
   const failed = trials.filter((trial) => !trial.ok).length;
   if (options.json) context.json(trials);

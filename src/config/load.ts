@@ -102,8 +102,15 @@ function loadOnce(files: FileSet, context: LoadContext, memory: LoadMemory): Loa
 
 function patternFinding(topology: ReadTopology, { pattern, path, fault }: FileSet["unmatched"][number]): Diagnostic {
   const place = placeIn(topology, path);
-  const parts = { path: formatPath(path), ...(fault?.help === undefined ? {} : { help: [fault.help] }) };
+  const parts = { path: formatPath(path), ...helpFor(topology, path, fault?.help) };
   return fault ? errorAt(fault.code, place, fault.message, parts) : warningAt("unmatched-pattern", place, `the pattern "${pattern}" matches no file`, parts);
+}
+
+/** Where no app is there yet, an unmatched `discover` is the start and no mistake: what brings the first one. */
+function helpFor({ config }: ReadTopology, path: KeyPath, help: string | undefined): { help?: string[] } {
+  if (help !== undefined) return { help: [help] };
+  if (path[0] !== "discover" || Object.keys(config?.apps ?? {}).length > 0) return {};
+  return { help: ["aurora-mcp apps new hello writes a first app there; aurora-mcp import FILE takes over the servers of another program"] };
 }
 
 function checkPolicyFile(source: SourceText): CheckedFile {

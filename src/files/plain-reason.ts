@@ -11,6 +11,7 @@ export interface PlainReason {
 export function plainReason(error: unknown): PlainReason {
   if (isCode(error, "ENOENT")) return { reason: "does not exist", help: "if it is a symbolic link, look where it leads" };
   if (isCode(error, "EACCES", "EPERM")) return { reason: "cannot be read: permission denied", help: "let the user who runs aurora-mcp read it" };
+  if (isCode(error, "EISDIR")) return { reason: "is a folder, not a file" };
   if (isCode(error, "ELOOP")) return { reason: "is a symbolic link that leads in a circle", help: "put a file or folder in its place" };
   if (isCode(error, "EMFILE", "ENFILE"))
     return { reason: "cannot be read: too many open files", help: "raise the limit (`ulimit -n`); it is tried again meanwhile" };

@@ -37,6 +37,24 @@ describe("a new workspace", () => {
     }
   });
 
+  it("init without an app leads to one, and so does validate", async () => {
+    const empty = await realpath(await mkdtemp(path.join(os.tmpdir(), "aurora-cli-empty-")));
+    onTestFinished(() => rm(empty, { recursive: true, force: true }));
+    const made = await runCli(["init", "--yes", "--no-app"], { cwd: empty });
+    expect(made.stderr).toMatch(/next: {2}aurora-mcp apps new hello .*import FILE.*aurora-mcp validate && aurora-mcp up/);
+    expect((await runCli(["validate"], { cwd: empty })).stdout).toMatch(/unmatched-pattern[^]*aurora-mcp apps new hello/);
+    expect(await runCli(["apps", "new", "hello"], { cwd: empty })).toMatchObject({ code: 0 });
+    expect(await runCliJson(["validate"], { cwd: empty })).toEqual({ code: 0, value: [] });
+  });
+
+  it("a file that cannot be read is named plainly", async () => {
+    const missing = path.join(root, "nofile");
+    expect(await run("import", "nofile")).toMatchObject({ code: 2, stderr: expect.stringContaining(`cannot read the servers: ${missing} does not exist`) });
+    expect((await run("policy", "test", "nofile")).stderr).toContain(`cannot read the fixtures: ${missing} does not exist`);
+    expect((await run("call", "x", "--args", "@nofile")).stderr).toContain(`cannot read the arguments: ${missing} does not exist`);
+    expect((await run("import", "topology")).stderr).toContain("topology is a folder, not a file");
+  });
+
   it("init never replaces a topology", async () => {
     expect(await run("init", "--yes")).toMatchObject({ code: 2, stderr: expect.stringContaining("topology.yaml is there already") });
   });
@@ -256,7 +274,7 @@ describe("without a host", () => {
     const text = await readFile(file, "utf8");
     await writeFile(
       file,
-      `${text}\napps:\n  org.example.hello: { grants: { roots: [".."] } }\n  org.example.files: { trust: high, mcp: { command: node, args: ["--dir=apps"] } }\n  org.example.own: { trust: high, mcp: { command: node, args: ["--dir=data"] } }\n  org.example.link: { trust: high, mcp: { command: node, args: ["--dir=data/up"] }, grants: { roots: ["../data/up"] } }\n`,
+      `${text}\napps:\n  org.example.hello: { grants: { roots: [".."] } }\n  org.example.files: { trust: high, mcp: { command: node, args: ["--dir=apps"] } }\n  org.example.here: { mcp: { command: node } }\n  org.example.own: { trust: high, mcp: { command: node, args: ["--dir=data"] } }\n  org.example.link: { trust: high, mcp: { command: node, args: ["--dir=data/up"] }, grants: { roots: ["../data/up"] } }\n`,
     );
     await mkdir(path.join(root, "data"), { recursive: true });
     await symlink("..", path.join(root, "data/up"));
@@ -269,6 +287,7 @@ describe("without a host", () => {
     expect(found.value).toContainEqual(
       expect.objectContaining({ name: "writes org.example.hello", state: "warning", help: expect.stringContaining("can run programs as you") }),
     );
+    expect(found.value).toContainEqual(expect.objectContaining({ name: "writes org.example.here", help: expect.stringContaining("mcp.cwd") }));
     // The folder of the manifests is as good as the topology.
     expect(found.value).toContainEqual(
       expect.objectContaining({ name: "writes org.example.files", state: "warning", message: expect.stringContaining("argument --dir=apps") }),
@@ -455,6 +474,7 @@ describe("help", { timeout: 240_000 }, () => {
   });
 
   it("unknown words and options exit 2 and name what is near", async () => {
+    expect(await run("export", "--format", "opnai")).toMatchObject({ code: 2, stderr: expect.stringContaining("Did you mean openai?") });
     expect(await run("stauts")).toMatchObject({ code: 2, stderr: expect.stringContaining("Did you mean status?") });
     expect(await run("status", "--jsn")).toMatchObject({ code: 2, stderr: expect.stringContaining("--json") });
     expect(await run("--help")).toMatchObject({ code: 0 });

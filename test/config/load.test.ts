@@ -273,6 +273,10 @@ describe("names and trust", () => {
     expect(lines(loadConfig(set, contextOf({})))).toEqual([
       'topology/topology.yaml:2:12 warning[unmatched-pattern] the pattern "policies/*.yaml" matches no file',
     ]);
+    const first = (text: string) =>
+      loadConfig({ ...fileSet(withTopology(text)), unmatched: [{ pattern: "a/*", path: ["discover", 0] }] }, contextOf({})).diagnostics[0]?.help?.[0];
+    expect(first("topology: 1\ndiscover: [a/*]\n")).toMatch(/^aurora-mcp apps new hello .*import FILE/);
+    expect(first("topology: 1\ndiscover: [a/*]\napps: { a: { mcp: { command: node } } }\n")).toBeUndefined();
   });
 });
 

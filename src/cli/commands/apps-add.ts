@@ -1,14 +1,12 @@
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { InvalidArgumentError } from "commander";
 import type { Diagnostic } from "../../base/diagnostics.ts";
-import { messageOf } from "../../base/errors.ts";
 import type { Json, JsonObject } from "../../base/json.ts";
 import { escapeInvisible, listWords } from "../../base/text.ts";
 import { waitsForPerson } from "../../tools/pins.ts";
 import type { Trust } from "../../tools/types.ts";
-import { readPairs } from "../arguments.ts";
+import { readGiven, readPairs } from "../arguments.ts";
 import { CliError, EXIT } from "../cli-error.ts";
 import { collect, defineCommand } from "../command.ts";
 import type { Context, GlobalOptions } from "../context.ts";
@@ -71,9 +69,7 @@ export const importCommand = defineCommand<{ prefix: string; dryRun?: boolean }>
     command.option("--prefix <prefix>", "put in front of the names to make packages", "imported").option("--dry-run", "only show the lines"),
   run: async (context, options, [given]) => {
     const file = path.resolve(context.cwd, given!);
-    const text = await readFile(file, "utf8").catch((error: unknown) => {
-      throw new CliError(`cannot read the servers: ${messageOf(error)}`);
-    });
+    const text = await readGiven(context, file, "servers");
     if (!PACKAGE.test(options.prefix)) throw new CliError(`--prefix ${options.prefix}: use letters, digits, _ and - in parts with dots between`);
     const [{ importServers }, { referredNames }, workspace] = await Promise.all([
       import("../../config/import-servers.ts"),

@@ -6,7 +6,7 @@ import type { ExportFormat } from "../../kit-api.ts";
 import { exportedOrder } from "../../llm/export-order.ts";
 import { exportTools, type ExportOptions } from "../../llm/export.ts";
 import { messageOf } from "../../base/errors.ts";
-import { escapeInvisible, count } from "../../base/text.ts";
+import { escapeInvisible, nearest, count } from "../../base/text.ts";
 import { writeFileAtomic } from "../../files/atomic-write.ts";
 import { CliError, EXIT } from "../cli-error.ts";
 import { wholeNumber } from "../arguments.ts";
@@ -47,8 +47,9 @@ export const exportCommand = defineCommand<ExportFlags>({
         "--format <format>",
         ALL_FORMATS.join(", "),
         (value) => {
-          if (!ALL_FORMATS.includes(value)) throw new InvalidArgumentError(`It is one of ${ALL_FORMATS.join(", ")}.`);
-          return value;
+          if (ALL_FORMATS.includes(value)) return value;
+          const near = nearest(value, ALL_FORMATS, 1).map((format) => `Did you mean ${format}? `);
+          throw new InvalidArgumentError(`${near.join("")}It is one of ${ALL_FORMATS.join(", ")}.`);
         },
         "openai",
       )

@@ -51,7 +51,9 @@ export const initCommand = defineCommand<InitFlags>({
     await ignoreData(root, written);
     if (options.json) return context.json({ root, files: written });
     for (const name of written) context.out(`wrote ${path.relative(context.cwd, name)}`);
-    context.note(`\nnext:${root === context.cwd ? "" : `  cd ${path.relative(context.cwd, root)} &&`}  aurora-mcp validate && aurora-mcp up`);
+    const folderFirst = root === context.cwd ? "" : `  cd ${path.relative(context.cwd, root)} &&`;
+    const appFirst = answers.app === null ? "  aurora-mcp apps new hello  (or: aurora-mcp import FILE), then" : "";
+    context.note(`\nnext:${folderFirst}${appFirst}  aurora-mcp validate && aurora-mcp up`);
   },
 });
 

@@ -146,7 +146,7 @@ export function checkWorkspaceWriters(plan: Plan): Check[] {
         name: `writes ${app.package}`,
         state: "warning" as const,
         message: `${ways.join(" and ")} let${ways.length === 1 ? "s" : ""} ${app.package} reach ${plan.root}`,
-        help: "whoever edits the YAML there can run programs as you: give the app a folder of its own",
+        help: `whoever edits the YAML there can run programs as you: give the app a folder of its own${ways.includes("cwd") ? "; its cwd is the workspace where mcp.cwd names no other" : ""}`,
       },
     ];
   });
