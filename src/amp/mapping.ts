@@ -9,7 +9,7 @@ import { formatPath } from "../config/nodes.ts";
 import type { KeyPath, Loaded } from "../config/types.ts";
 import { BUILT_IN_SIGNALS } from "./built-in.ts";
 import { compileMatcher, type ValueMatcher } from "./matcher.ts";
-import { SIGNAL_METHODS } from "./signal.ts";
+import { MCP_NOTIFICATIONS, SIGNAL_METHODS } from "./signal.ts";
 import { compileData, compileTemplate, TEMPLATE_HELP, type DataTemplate, type Template, type TemplateResult } from "./template.ts";
 import type { AmpMethod, Priority, Signal } from "./types.ts";
 
@@ -94,15 +94,25 @@ export function compileSignals(files: readonly Loaded<SignalsConfig>[]): { rules
   return { rules: { user, builtIn: BUILT_IN_RULES }, diagnostics };
 }
 
-/** A warning for a rule that waits for a method which its kind of signal never has. */
+/** A warning for a rule that waits for a method which its kind of signal never has, or for one that is nearly a notification of MCP. */
 function noSuchMethod({ id, kind, method }: SignalRule, place: Place, at: KeyPath): Diagnostic | null {
   const methods = kind === null ? null : SIGNAL_METHODS[kind];
+  if (methods === null && method !== null) return nearNotification(id, method.source, place, at);
   if (methods === null || method === null || methods.some((name) => method.matches(name))) return null;
   const near = nearest(method.source, methods, 1)[0];
   return warningAt("signal-rule", place, `signal rule "${id}" matches nothing: no signal of kind ${kind} has the method "${method.source}"`, {
     path: formatPath(at),
     ...(near === undefined ? {} : { label: `did you mean "${near}"?` }),
     help: [`methods of ${kind}: ${methods.join(", ")}`],
+  });
+}
+
+function nearNotification(id: string, method: string, place: Place, at: KeyPath): Diagnostic | null {
+  const near = nearest(method, MCP_NOTIFICATIONS, 1)[0];
+  if (near === undefined || MCP_NOTIFICATIONS.includes(method) || /[*?]/.test(method)) return null;
+  return warningAt("signal-rule", place, `signal rule "${id}" waits for the method "${method}", which is none of MCP's`, {
+    path: formatPath(at),
+    label: `did you mean "${near}"?`,
   });
 }
 

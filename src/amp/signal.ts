@@ -13,6 +13,19 @@ export const SIGNAL_METHODS: Readonly<Record<Signal["kind"], readonly string[] |
   host: ["config.applied", "config.rejected", "approval.requested", "approval.decided"],
 };
 
+/** The notifications that MCP servers send; they may send others too. */
+export const MCP_NOTIFICATIONS: readonly string[] = [
+  "notifications/cancelled",
+  "notifications/progress",
+  "notifications/message",
+  "notifications/resources/updated",
+  "notifications/resources/list_changed",
+  "notifications/tools/list_changed",
+  "notifications/prompts/list_changed",
+  "notifications/tasks/status",
+  "notifications/elicitation/complete",
+];
+
 /** Where a signal comes from. */
 export interface SignalSource {
   readonly app: string;

@@ -27,5 +27,6 @@ export function printError(context: Context, error: ErrorBody | null): void {
   context.note(`${context.noteStyle("red", escapeInvisible(error.error_code))}: ${escapeInvisible(error.message, true)}`);
   const near = own(error.details, "near");
   const others = Array.isArray(near) ? near.map(String).filter((name) => !error.message.includes(`did you mean "${name}"`)) : [];
+  if (error.error_code === "TOOL_NOT_FOUND" && Array.isArray(near) && near.length === 0) context.note("  aurora-mcp tools list shows all");
   if (others.length > 0) context.note(`  near: ${others.map((name) => escapeInvisible(name)).join(", ")}`);
 }

@@ -1,4 +1,5 @@
 import { isObject, own, type JsonObject } from "../base/json.ts";
+import { nearest, truncate } from "../base/text.ts";
 import { isLoopbackUrl } from "./hosts.ts";
 import { ImportValues } from "./import-values.ts";
 import { ImportVariables, referredNames, type TakenNames } from "./import-variables.ts";
@@ -42,7 +43,11 @@ export function importServers(text: string, options: ImportOptions = {}): Import
     return { ok: false, reason: `the file is not JSON: line ${line}, column ${column} should have ${wanted}` };
   }
   const servers = [own(parsed, "mcpServers"), own(parsed, "servers"), own(own(parsed, "mcp"), "servers"), own(parsed, "mcp.servers")].find(isObject);
-  if (!servers) return { ok: false, reason: 'the file has neither "mcpServers" (Claude Desktop, Claude Code, Cursor) nor "servers" (VS Code)' };
+  if (!servers)
+    return {
+      ok: false,
+      reason: `the file has neither "mcpServers" (Claude Desktop, Claude Code, Cursor) nor "servers" (VS Code)${meant(parsed, ["mcpServers", "servers"])}`,
+    };
   const inputs = [own(parsed, "inputs"), own(own(parsed, "mcp"), "inputs")].find(Array.isArray) ?? [];
   const referred = new Set([...referredNames(JSON.stringify(servers)), "HOME"]);
   const variables = new ImportVariables({ environment: options.environment ?? {}, names: new Set([...referred, ...(options.taken ?? [])]) }, referred);
@@ -52,7 +57,7 @@ export function importServers(text: string, options: ImportOptions = {}): Import
   for (const [name, server] of Object.entries(servers)) {
     const entry = isObject(server) ? importer.entry(name, server) : undefined;
     if (!entry) {
-      importer.notes.push(`${name}: left out, it has neither a command nor a url`);
+      importer.notes.push(`${name}: left out, it has neither a command nor a url${meant(server, ["command", ...URL_KEYS])}`);
       continue;
     }
     apps.push({ package: packageName(name, options.prefix ?? "imported", names), entry });
@@ -60,11 +65,22 @@ export function importServers(text: string, options: ImportOptions = {}): Import
   return { ok: true, value: { apps, variables: variables.list, notes: importer.notes } };
 }
 
+const URL_KEYS = ["url", "serverUrl", "httpUrl"] as const;
+
+/** The key that was meant by one of a map that was not understood, as a message ends. */
+function meant(map: unknown, wanted: readonly string[]): string {
+  for (const key of isObject(map) ? Object.keys(map) : []) {
+    const near = nearest(key, wanted, 1)[0];
+    if (near !== undefined) return `; did you mean "${near}" by "${truncate(key, 40)}"?`;
+  }
+  return "";
+}
+
 /** Keys that are taken over, by the kind of server. */
 const READ = {
   both: ["type", "disabled", "enabled"],
   stdio: ["command", "args", "cwd", "env"],
-  http: ["url", "serverUrl", "httpUrl", "headers", "requestInit"],
+  http: [...URL_KEYS, "headers", "requestInit"],
 } as const;
 
 /** What to do instead, for keys that people will miss. */
@@ -88,7 +104,7 @@ class Importer {
   }
 
   entry(name: string, server: Record<string, unknown>): JsonObject | undefined {
-    const url = [own(server, "url"), own(server, "serverUrl"), own(server, "httpUrl")].find((v) => typeof v === "string");
+    const url = URL_KEYS.map((key) => own(server, key)).find((v) => typeof v === "string");
     const command = own(server, "command");
     if (typeof command !== "string" && typeof url !== "string") return undefined;
     const mcp: JsonObject = typeof command === "string" ? this.#stdio(name, server, command) : this.#http(name, server, url as string);
@@ -128,7 +144,7 @@ class Importer {
     if (request !== undefined && !isObject(request)) this.#leftOut(name, "requestInit");
     for (const key of Object.keys(isObject(request) ? request : {}))
       if (key !== "headers" || own(server, "headers") !== undefined) this.#leftOut(name, `requestInit.${key}`);
-    for (const key of ["url", "serverUrl", "httpUrl"]) if (own(server, key) !== undefined && own(server, key) !== url) this.#leftOut(name, key);
+    for (const key of URL_KEYS) if (own(server, key) !== undefined && own(server, key) !== url) this.#leftOut(name, key);
     const headers = this.#named(name, "headers", own(server, "headers") ?? own(request, "headers"));
     if (headers) mcp["headers"] = headers;
     if (own(server, "type") === "sse") this.notes.push(`${name}: sse becomes http; the old transport is tried when the server has no other`);

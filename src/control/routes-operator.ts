@@ -179,7 +179,7 @@ async function decide(kit: Kit, context: RequestContext, decision: "approve" | "
   const body = bodyOf(DECISION_BODY, context.body);
   const id = context.params.get("id")!;
   const row = kit.listApprovals({ all: true }).find((candidate) => candidate.id === id);
-  if (!row) throw new HttpError("NOT_FOUND", `there is no approval ${JSON.stringify(id)}`);
+  if (!row) throw new HttpError("NOT_FOUND", `there is no approval ${JSON.stringify(id)}; aurora-mcp approvals list --all shows those there are`);
   if (row.state !== "pending") throw new HttpError("CONFLICT", `the approval ${id} is ${row.state} already`);
   return { json: await kit.decideApproval(id, decision, textOf(body, "by") ?? context.principal.client, textOf(body, "reason"), objectOf(body, "answer")) };
 }

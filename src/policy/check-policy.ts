@@ -175,7 +175,7 @@ function noSuchClient(rule: CompiledRule, configured: readonly string[]): Diagno
 function nameHelp(pattern: Glob, kind: "tool" | "prompt", scope: readonly (string | null)[], known: KnownIndex): string {
   const { source } = pattern;
   const names = new Set(scope.flatMap((app) => known.names(kind, app)));
-  const near = [...new Set([...nearest(source, names, 2), ...nearest(source.replaceAll("*", ""), names, 2)])];
+  const near = [...new Set([...nearest(source, names, 2), ...nearest(source.replaceAll("*", ""), names, 2), ...nearStart(source, [...names])])];
   if (near.length > 0) return `did you mean ${list(near.slice(0, 3))}?`;
   if (known.apps.some((app) => source.startsWith(`${app}.`)))
     return `rules are over the server's own names: write the package under apps and the bare name under ${kind}s`;
@@ -189,6 +189,18 @@ function nameHelp(pattern: Glob, kind: "tool" | "prompt", scope: readonly (strin
   ];
   if (elsewhere.length > 0) return `${list(elsewhere.slice(0, 3))} ${elsewhere.length === 1 ? "has" : "have"} such a ${kind}, but the rule names other apps`;
   return `patterns are matched against the server's own ${kind} names, whole, with * and ? only`;
+}
+
+/** Names that begin nearly as the pattern does before its first wildcard: `sned_*` is near `send_mail`. */
+function nearStart(source: string, names: readonly string[]): string[] {
+  const start = /^[^*?]*(?=[*?])/.exec(source)?.[0] ?? "";
+  if (start.length < 3) return [];
+  const near = nearest(
+    start,
+    names.map((name) => name.slice(0, start.length)),
+    1,
+  );
+  return names.filter((name) => near.includes(name.slice(0, start.length)));
 }
 
 const STRICTNESS: Readonly<Record<Action, number>> = { allow: 0, ask: 1, deny: 2 };

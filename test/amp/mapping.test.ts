@@ -222,6 +222,11 @@ describe("findings", () => {
       expect(look(when).diagnostics).toHaveLength(1);
     const fine = [{ kind: "lifecycle", method: "st*" }, { kind: "notification", method: "notifications/odd" }, { method: "crashd" }, { kind: "event" }];
     for (const when of fine) expect(look(when).diagnostics).toEqual([]);
+    for (const kind of [undefined, "notification"])
+      expect(look({ ...(kind && { kind }), method: "notification/progress" }).diagnostics).toMatchObject([
+        { severity: "warning", path: "rules[0].when.method", label: 'did you mean "notifications/progress"?' },
+      ]);
+    expect(look({ method: "notifications/tasks/stat?s" }).diagnostics).toEqual([]);
   });
 
   test("an id in two files names both places", () => {

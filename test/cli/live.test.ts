@@ -98,13 +98,18 @@ describe("call", { timeout: 240_000 }, () => {
       stderr: expect.stringContaining("not JSON"),
     });
     expect(await run("call", "org.example.free.quick", "--args", "[1]")).toMatchObject({ code: 2, stderr: expect.stringContaining("must be a JSON object") });
-    expect(await run("call", "org.example.free.quick", "--args", "@nothing.json")).toMatchObject({ code: 2, stderr: expect.stringContaining("nothing.json") });
+    expect(await run("call", "org.example.free.quick", "--args", "@nothing.json")).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/cannot read the arguments: .*nothing\.json does not exist/),
+    });
   });
 
   it("names near tools for a wrong one", async () => {
     const { code, value } = await json("call", "org.example.free.quik");
     expect(code).toBe(1);
     expect(value).toMatchObject({ outcome: "failed", error: { error_code: "TOOL_NOT_FOUND", message: expect.stringContaining("quick") } });
+    expect((await run("call", "zzzzzz")).stderr).toContain('no tool is called "zzzzzz"\n  aurora-mcp tools list shows all\n');
+    expect(JSON.stringify((await json("call", "zzzzzz")).value)).not.toContain("tools list");
   });
 
   it("Ctrl-C cancels the call at the server", async () => {
@@ -135,7 +140,10 @@ describe("call", { timeout: 240_000 }, () => {
     const waits = await run("call", "org.example.asked.quick", "--args", '{"text":"b"}');
     expect(waits).toMatchObject({ code: 1, stderr: expect.stringMatching(/approve it: {2}aurora-mcp approvals approve \S+/) });
     await run("approvals", "deny", /approvals approve (\S+)$/m.exec(waits.stderr)![1]!);
-    expect(await run("approvals", "deny", "nobody-has-this-id")).toMatchObject({ code: 1, stderr: expect.stringContaining("nobody-has-this-id") });
+    expect(await run("approvals", "deny", "nobody-has-this-id")).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/nobody-has-this-id.*approvals list --all/),
+    });
   });
 
   it("asks the person at the terminal; yes is the approval, anything else is no", async () => {

@@ -210,6 +210,7 @@ test.each([
   ['{"a": [], "b": {}, "c": [1, {"d": null}], "e": "lit-x\n"}', "line 1, column 48 should have a value"],
   ["[]", 'neither "mcpServers"'],
   ['{"a":1}', 'neither "mcpServers"'],
+  ['{"mcpServer":{}}', 'did you mean "mcpServers" by "mcpServer"?'],
 ])("%j is refused", (text, reason) => {
   const result = importServers(text);
   expect(result).toMatchObject({ ok: false, reason: expect.stringContaining(reason) });
@@ -237,4 +238,13 @@ describe("what was imported loads", () => {
       { settings: { mcp: { headers: { "X-Api-Key": "value-of-it" } } } },
     ]);
   });
+});
+
+test("a server whose command is misspelt is left out with the near word", () => {
+  const found = importServers('{"mcpServers":{"a":{"comand":"node"},"b":{"ulr":"http://127.0.0.1:1/mcp"},"c":{}}}');
+  expect(found.ok && found.value.notes).toEqual([
+    'a: left out, it has neither a command nor a url; did you mean "command" by "comand"?',
+    'b: left out, it has neither a command nor a url; did you mean "url" by "ulr"?',
+    "c: left out, it has neither a command nor a url",
+  ]);
 });

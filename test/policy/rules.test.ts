@@ -108,6 +108,8 @@ describe("checkPolicy", () => {
       { code: "rule-matches-nothing", severity: "warning", help: ['did you mean "cache"?'] },
     ]);
     expect(check(rulesOf({ id: "a", tools: ["raed"], action: "allow" }))).toMatchObject([{ code: "rule-matches-nothing", help: ['did you mean "read"?'] }]);
+    expect(check(rulesOf({ id: "a", tools: ["wirte_*"], action: "allow" }))[0]?.help).toEqual(['did you mean "write_entry"?']);
+    expect(check(rulesOf({ id: "a", tools: ["purge_*"], action: "allow" }))[0]?.help?.[0]).toContain("patterns are matched");
     expect(check(rulesOf({ id: "a", tools: ["cache.read"], action: "allow" }))[0]?.help?.[0]).toContain("bare name");
     expect(check(rulesOf({ id: "a", apps: ["sh"], tools: ["write_*"], action: "allow" }))[0]?.help?.[0]).toContain('"cache" has such a tool');
   });
