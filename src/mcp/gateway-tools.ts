@@ -85,11 +85,19 @@ export function calledTool(deps: ToolDeps, session: GatewaySession, params: Json
 /** The answer to a call that ended. What is hidden from a client does not exist for it: the audit log has the reason, the answer has not. */
 export function callAnswer(deps: ToolDeps, session: GatewaySession, named: NamedTool, call: CallResult): JsonObject {
   refuseHidden(deps, session, named, call);
-  return toolResult(call, {
+  return toolResult(whileConnected(deps.kit, session, call), {
     invalidArguments: deps.settings().invalidArguments,
     hasOutputSchema: named.definition["outputSchema"] !== undefined,
     opensAddresses: session.opensAddresses,
   });
+}
+
+/** Says of an approval of the session's own conversation that it ends with the session. */
+function whileConnected(kit: Kit, session: GatewaySession, call: CallResult): CallResult {
+  const { error } = call;
+  const id = error?.error_code === "APPROVAL_REQUIRED" ? own(error.details, "approval_id") : undefined;
+  if (!error || id === undefined || !kit.listApprovals().some((row) => row.id === id && row.session === session.id)) return call;
+  return { ...call, error: { ...error, message: `${error.message}, while this client stays connected: the approval ends with its session` } };
 }
 
 /** Throws what a call to an unknown tool gets when the policy denied the call and the tool is hidden from the client. */

@@ -80,8 +80,10 @@ describe("sessions", () => {
     const session = await RawSession.open(door);
     const asked = (await session.rpc("tools/call", { name: "demo_wipe", arguments: {} })).result!;
     const id = (asked["_meta"] as Record<string, { details: { approval_id: string } }>)["aurora/error"]!.details.approval_id;
+    expect(JSON.stringify(asked["content"])).toContain("while this client stays connected");
     const kept = (await session.rpc("tools/call", { name: "demo_wipe", arguments: {}, _meta: { "aurora/session": "long-lived" } })).result!;
     const keptId = (kept["_meta"] as Record<string, { details: { approval_id: string } }>)["aurora/error"]!.details.approval_id;
+    expect(JSON.stringify(kept["content"])).not.toContain("stays connected");
     const running = session.post(call(7, "demo_slow"));
     await vi.waitFor(() => expect(kit.calls.at(-1)!.name).toBe("org.demo.slow"));
     expect((await request(door, "DELETE", "/mcp", { token: session.token, headers: session.headers() })).status).toBe(204);
