@@ -13,7 +13,7 @@ import { isSecretPath } from "./secrets.ts";
 import { allows, chooseBranch, mayBeMap, type Shape } from "./shape.ts";
 import { withoutHoles } from "./sound.ts";
 import { allowedKeys, suggestKey, suggestValue, wordList } from "./suggest.ts";
-import { ambiguityWords, formatWords, kindWords, nameOf, repairWords, shorten, typeWords, unitWords } from "./value-words.ts";
+import { ambiguityWords, formatWords, kindWords, nameOf, onlyValue, repairWords, shorten, typeWords, unitWords } from "./value-words.ts";
 import type { KeyPath, Origin } from "./types.ts";
 
 /** What a check gives. Parts of the value that are wrong are left out, so that what is there always fits its schema. */
@@ -106,7 +106,7 @@ class Checker {
         // A key that is misspelt, or cannot be read, has been told; that it is also missing would be the same mistake again.
         if (!meant.has(key) && !node.partial)
           this.#log.tell("missing-key", this.#log.path.length === 0 ? firstKey(node) : named, `${nameOf(this.#log.path)} needs the key "${key}"`, {
-            label: `add "${key}"`,
+            label: `add "${key}${onlyValue(shape.properties.get(key))}"`,
             ...helpOf(shape.properties.get(key)?.description),
           });
         this.#log.markWrong(key);

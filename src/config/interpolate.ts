@@ -29,6 +29,9 @@ export interface Interpolated {
 const FORMS = "known forms: ${NAME}, ${env:NAME}, ${NAME:-default}, ${NAME:?message}, ${file:path}; $$ is a dollar";
 const VARIABLE = /^(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::([-?])([\s\S]*))?$/;
 
+/** The environment of a process is fixed when it starts. */
+const LATER = " (a running host sees that only once it is started again; it does see a file: ${file:path})";
+
 const EDITOR_ONLY = /^(?:workspaceFolder|workspaceRoot|userHome|pathSeparator)\b/;
 
 /**
@@ -97,8 +100,8 @@ function evaluate(body: string, source: VariableSource): Found {
   if (operator === "-") return { name, value: rest, fromDefault: true };
   if (EDITOR_ONLY.test(name)) return unknownForm(body);
   const state = value === undefined ? "is not set" : "is empty";
-  if (operator === "?") return fault("unset-variable", `the environment variable ${name} ${state}${rest ? `: ${rest}` : ""}`, `set ${name}`);
-  return fault("unset-variable", `the environment variable ${name} ${state}`, `set ${name}, or give a default: \${${name}:-…}`);
+  if (operator === "?") return fault("unset-variable", `the environment variable ${name} ${state}${rest ? `: ${rest}` : ""}`, `set ${name}${LATER}`);
+  return fault("unset-variable", `the environment variable ${name} ${state}`, `set ${name}${LATER}; or give a default: \${${name}:-…}`);
 }
 
 function readFile(path: string, source: VariableSource): Found {

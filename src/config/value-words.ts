@@ -59,6 +59,8 @@ export function unitWords(unit: Unit): string {
 const FORMATS: Readonly<Record<string, string>> = {
   "^https?://": "a URL that starts with http:// or https://",
   "^https://": "a URL that starts with https://",
+  "^(?!(?:[Yy][Ee][Ss]|[Nn][Oo]|[Oo][Nn]|[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|[Nn][Oo][Nn][Ee])$)":
+    "inbox, off, or a folder (one that is called yes or none is written ./yes)",
   "^[A-Za-z_][A-Za-z0-9_]*$": "the name of an environment variable (letters, digits and _, no digit in front)",
   "^[A-Za-z0-9][A-Za-z0-9_-]*(\\.[A-Za-z0-9][A-Za-z0-9_-]*)*$": "a dotted name such as im.polaris.weather (letters, digits, - and _ between dots)",
   "^[A-Za-z0-9_.-]{1,128}$": "a tool name (letters, digits, _, . and -, at most 128)",
@@ -75,6 +77,8 @@ export function formatWords(pattern: string): string {
 
 /** How to mend the commonest mix-ups of kinds, for the caret line or a help line. */
 export function repairWords(node: TextNode, shape: Shape): DiagnosticParts {
+  if (node.kind === "scalar" && shape.pattern?.test(node.text) === false && node.value !== null && typeof node.value !== "string")
+    return { help: [`write ${formatWords(shape.pattern.source)}`] };
   if (node.kind === "scalar" && typeof node.value !== "string" && shape.types.includes("string"))
     return { label: `write it in quotes: "${shorten(node.text)}"` };
   if (node.kind === "scalar" && typeof node.value === "string") {
@@ -92,4 +96,9 @@ export function repairWords(node: TextNode, shape: Shape): DiagnosticParts {
 export function ambiguityWords(node: ScalarNode): string {
   if (PLAIN_NUMBER.test(node.text)) return "has more digits than a number keeps";
   return `is not a plain decimal number: another reader might take it for something else${Number.isFinite(node.value) ? ` than ${String(node.value)}` : ""}`;
+}
+
+/** What follows a key that takes one value only. */
+export function onlyValue(shape: Shape | undefined): string {
+  return shape?.choices?.length === 1 ? `: ${String(shape.choices[0])}` : "";
 }

@@ -155,8 +155,16 @@ describe("values", () => {
     ]);
   });
 
+  test("words for yes and no where a folder may stand", () => {
+    const words = "inbox, off, or a folder (one that is called yes or none is written ./yes)";
+    expect(inTopology("topology: 1\ninbox: { receipts: yes }\n")).toEqual([`2:20 error[bad-format] inbox.receipts must be ${words}, found "yes"`]);
+    expect(inTopology("topology: 1\ninbox: { receipts: true }\n")[0]).toContain(`| write ${words}`);
+    for (const word of ["off", "inbox", "./yes", "nothing", "norway"]) expect(inTopology(`topology: 1\ninbox: { receipts: ${word} }\n`)).toEqual([]);
+  });
+
   test("required keys", () => {
-    expect(inTopology("name: x\n")[0]).toContain('1:1 error[missing-key] the file needs the key "topology" | add "topology"');
+    expect(inTopology("name: x\n")[0]).toContain('1:1 error[missing-key] the file needs the key "topology" | add "topology: 1"');
+    expect(inTopology("{}\n")[0]).toContain('| add "topology: 1"');
     expect(inTopology('topology: "1"\n')[0]).toBe('1:11 error[unknown-value] topology: "1" must be 1 | write it without quotes');
     expect(inTopology("topology: 2\n")[0]).toContain("topology: 2 must be 1");
     expect(inManifest("package: a\ntype: mcp-server\n")[0]).toContain('1:1 error[missing-key] the file needs the key "mcp"');

@@ -39,8 +39,13 @@ test.each([
 });
 
 test.each([
-  ["${NOT_SET}", "unset-variable", "NOT_SET is not set", "set NOT_SET, or give a default"],
-  ["${EMPTY:?say which}", "unset-variable", "EMPTY is empty: say which", "set EMPTY"],
+  [
+    "${NOT_SET}",
+    "unset-variable",
+    "NOT_SET is not set",
+    "set NOT_SET (a running host sees that only once it is started again; it does see a file: ${file:path}); or give a default: ${NOT_SET:-…}",
+  ],
+  ["${EMPTY:?say which}", "unset-variable", "EMPTY is empty: say which", "set EMPTY (a running host sees that only once it is started again"],
   ["${A:-${HOST}/x}/f", "bad-expression", "a default cannot hold another", "write the default out"],
   ["${input:apiKey}", "bad-expression", "${input:apiKey}", "use an environment variable instead: ${API_KEY}"],
   ["${HOST-x}", "bad-expression", '"-" is not known here', "${NAME:-default}"],
