@@ -49,7 +49,7 @@ export const DIAGNOSTIC_CODES = {
   "unknown-app": "An entry under apps names no app that was found and declares none.",
   "empty-entry": "An entry is empty and changes nothing.",
   "trust-ignored": "A manifest sets its own trust, and discover does not say trusted.",
-  "literal-secret": "A secret is written into the file.",
+  "literal-secret": "A secret is written into the file, also as the value of an argument whose name says so (`--api-key=…`, `--token …`).",
   "secret-in-args": "A secret is handed to a program on its command line.",
   "folder-unreadable": "A folder that a file pattern leads through cannot be looked through.",
   "pattern-too-wide": "A file pattern leads through more folders than are looked through.",
